@@ -24,8 +24,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationEvent;
-import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -40,7 +38,6 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
-    private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
     private static final String REDISSON = "org.redisson.api.RedissonClient";
 
@@ -82,21 +79,6 @@ public class LimiterAutoConfiguration {
             if (limiter != null) {
                 limiter.awaitConnected();
             }
-        }
-
-        /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
-        @Bean("io.limiter.spring.refreshedEnvironment")
-        @ConditionalOnBean(name = IneffectiveSettingsCheck.LIMITER)
-        static ApplicationListener<ApplicationEvent> refreshedEnvironment(ObjectProvider<Limiter> limiter) {
-            return event -> {
-                if (event.getClass().getName().equals(REFRESHED)) {
-                    try {
-                        limiter.getObject().reload();
-                    } catch (IllegalStateException refused) {
-                        // Already logged; the refresh of the other beans continues.
-                    }
-                }
-            };
         }
 
         @Bean("io.limiter.spring.noEffect")
