@@ -16,7 +16,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -86,9 +85,6 @@ record CallLimiter(
         /** How the call ended; null if nothing is to be done then. What is decided after it is undone at once. */
         private final @Nullable CompletableFuture<End> ended;
 
-        /** Gets the decision; null if nobody observes calls. */
-        private final @Nullable Consumer<? super Decision> observed;
-
         /** A call with at least one charge. */
         ChargedCall(MethodCall call, List<Charged> charged) {
             int first = 0;
@@ -110,7 +106,6 @@ record CallLimiter(
             }
             this.reservedFor = longest;
             this.ended = hasEnd ? new CompletableFuture<>() : null;
-            this.observed = owner.observer == null ? null : owner.observer.begin();
         }
 
         /** Repeats the call: with its key and its cost, and the current policies. */
@@ -132,10 +127,10 @@ record CallLimiter(
         @Nullable
         Object invoke() throws Throwable {
             if (isFree()) {
-                return proceed(null, true);
+                return proceed(true);
             }
             Decision decision = decide();
-            return decision.allowed() ? proceed(decision, true) : deny(decision);
+            return decision.allowed() ? proceed(true) : deny(decision);
         }
 
         private Decision decide() {
@@ -208,15 +203,11 @@ record CallLimiter(
         /**
          * Makes the call.
          *
-         * @param decision that allows it; null for a call without enforced charges
          * @param waits whether to wait for the refund if it fails
          */
         @Nullable
-        Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
+        Object proceed(boolean waits) throws Throwable {
             try {
-                if (decision != null) {
-                    observe(decision);
-                }
                 if (enforced < charged.size()) {
                     owner.shadow
                             .count(charges(enforced, charged.size()), place)
@@ -236,17 +227,10 @@ record CallLimiter(
         /** Answers instead of the call. */
         @Nullable
         Object deny(Decision decision) throws Throwable {
-            observe(decision);
             if (fallback == null) {
                 throw new RateLimitExceededException(decision);
             }
             return fallback.answer(call, decision);
-        }
-
-        private void observe(Decision decision) {
-            if (observed != null) {
-                observed.accept(decision);
-            }
         }
 
         /** Whether something is to be done when the call has ended. */

@@ -6,17 +6,14 @@ import io.limiter.control.Entry;
 import io.limiter.http.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import io.limiter.spring.internal.MethodCall;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
@@ -31,7 +28,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * For operators: the endpoint {@code ratelimits} if it is exposed; the meters {@code limiter.*} if there is a registry;
@@ -115,14 +111,6 @@ class LimiterActuatorAutoConfiguration {
     @ConditionalOnClass(ObservationRegistry.class)
     @ConditionalOnBean(ObservationRegistry.class)
     static class OfSpans {
-        // The registry is looked up later: limited beans are created before it is complete.
-        @Bean("io.limiter.spring.callObserver")
-        @ConditionalOnMissingBean
-        MethodCall.Observer callObserver(ObjectProvider<ObservationRegistry> registry) {
-            Supplier<ObservationRegistry> known = SingletonSupplier.of(registry::getObject);
-            return () -> SpanAttributes.ofCurrent(known.get());
-        }
-
         @Bean("io.limiter.spring.requestAttributes")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         ObservationFilter requestAttributes() {
