@@ -18,8 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Asks the limiter about the calls of one method. Thread-safe.
@@ -38,8 +36,6 @@ record CallLimiter(
         Derived<List<InForce>> limits,
         @Nullable Fallback fallback,
         @Nullable Invoker invoker) {
-    private static final Logger LOG = LoggerFactory.getLogger(CallLimiter.class);
-
     /** Calls the method if it is allowed, depending on its return type. */
     @Nullable
     Object call(MethodCall call) throws Throwable {
@@ -278,7 +274,7 @@ record CallLimiter(
                     }
                 }
             } catch (RuntimeException failed) {
-                LOG.debug("what a call took is not given back", failed);
+                // What the call took is not given back.
             }
             owner.rateLimiter.end(decision);
         }

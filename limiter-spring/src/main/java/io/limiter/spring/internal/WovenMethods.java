@@ -88,7 +88,7 @@ public final class WovenMethods implements AutoCloseable {
                 }
             }
         } catch (IOException unreadable) {
-            LOG.debug("the files of the weaver can't be read", unreadable);
+            // As if there were none.
         }
         return false;
     }
