@@ -64,35 +64,6 @@ class FindingsTest {
     }
 
     @Test
-    void twoFiltersThatChargeOnePolicyForOneKey() throws Exception {
-        RateLimitFilter one = WebServer.limiter(new ManualTime(), ALL);
-        RateLimitFilter other = WebServer.limiter(new ManualTime(), ALL);
-        assertEquals(List.of("RL-320"), codes(() -> {
-            for (int i = 0; i < 2; i++) {
-                FakeExchange exchange = new FakeExchange();
-                call(one, exchange.request(), exchange);
-                call(other, exchange.request(), exchange);
-            }
-        }));
-    }
-
-    @Test
-    void twoBandsAreNoFinding() throws Exception {
-        RateLimitFilter early = WebServer.limiter(new ManualTime(), ALL);
-        RateLimitFilter late =
-                WebServer.limiter(new ManualTime(), ALL.replace(".all.", ".late.") + "limiter.rules.late.key = user\n");
-        RateLimitFilter otherKey =
-                WebServer.limiter(new ManualTime(), ALL + "limiter.rules.all.key = header:Api-Key\n");
-        assertEquals(List.of(), codes(() -> {
-            FakeExchange exchange = new FakeExchange().header("Api-Key", "k");
-            call(early, exchange.request(), exchange);
-            call(early, exchange.request(), exchange);
-            call(late, exchange.request(), exchange);
-            call(otherKey, exchange.request(), exchange);
-        }));
-    }
-
-    @Test
     void aResponseThatIsCommitted() throws Exception {
         RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
         assertEquals(List.of("RL-321"), codes(() -> {

@@ -220,7 +220,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
             charges.recordPending(ledger);
             due = ledger.addCharges(charges.enforced());
             shadows = ledger.addShadows(charges.shadows());
-            http.warnOfTwoDoors(ledger.chargedByAnother(due));
         });
         if (due.isEmpty()) {
             if (pending != null) {

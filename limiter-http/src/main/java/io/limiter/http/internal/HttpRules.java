@@ -68,7 +68,6 @@ public final class HttpRules {
     private final RuleRequest.Reader silentReader;
     private final LongAdder denied = new LongAdder();
     private final Throttle deniedLog = new Throttle(TimeSource.system()::nowMicros, MINUTE_MICROS);
-    private final Throttle chargedTwiceLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**
      * The rules of a configuration.
@@ -266,15 +265,5 @@ public final class HttpRules {
     /** Begins with what was seen of the rules that are the same in an earlier configuration. */
     void continueFrom(HttpRules earlier) {
         uses.continueFrom(earlier.uses);
-    }
-
-    /** Warns if two limiters charge one policy for one key in one request. */
-    void warnOfTwoDoors(@Nullable String policy) {
-        if (policy != null && chargedTwiceLog.tryPass()) {
-            LOG.warn(
-                    "RL-320 two filters charge policy '{}' for one key in one request; remove one of them, or give"
-                            + " their policies different names",
-                    policy);
-        }
     }
 }
