@@ -11,7 +11,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestMatcher;
-import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.http.internal.request.Request;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
@@ -109,11 +108,10 @@ public final class HttpRules {
         // If no client address is needed, warnings about it are not needed either.
         this.addresses = AddressResolver.of(
                 configured.isEmpty() && deniedNetworks.isEmpty() ? ClientIpSettings.DEFAULT : settings.clientIp());
-        RequestPaths paths = new RequestPaths();
         MethodOverride override = settings.http().methodOverride();
         CallerMatcher exempt = RuleRequest.orNull(settings.callers().exempt());
-        this.reader = new RuleRequest.Reader(addresses, paths, override, exempt);
-        this.silentReader = new RuleRequest.Reader(addresses.silent(), paths, override, exempt);
+        this.reader = new RuleRequest.Reader(addresses, override, exempt);
+        this.silentReader = new RuleRequest.Reader(addresses.silent(), override, exempt);
     }
 
     /** The configuration. */

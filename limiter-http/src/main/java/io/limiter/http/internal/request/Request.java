@@ -28,6 +28,11 @@ public interface Request {
     @Nullable
     String path();
 
+    /** Whether the server may route by its whole raw path too, because the prefix is one that a client may have sent. */
+    default boolean isPrefixRouted() {
+        return false;
+    }
+
     /** The query, encoded; null if there is none. */
     @Nullable
     String query();
