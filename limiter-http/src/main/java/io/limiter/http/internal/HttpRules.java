@@ -15,7 +15,6 @@ import io.limiter.http.internal.request.Request;
 import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ClientIpSettings;
-import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
@@ -32,7 +31,6 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * The rules of one door, such as a filter, under one configuration: which ones count a request, and what they charge it.
@@ -138,11 +136,6 @@ public final class HttpRules {
     public List<String> findings() {
         List<String> all = new ArrayList<>(addresses.findings());
         for (RuleDefinition rule : configured) {
-            CountedOutcomes outcomes = rule.charging().outcomes();
-            if (outcomes != null) {
-                all.add("RL-314 rule '" + rule.name() + "' has " + outcomes
-                        + ": the charge of a request is refunded if its response does not count");
-            }
             if (rule.mode() != Mode.OFF) {
                 RulePolicy.addFindings(rule, all);
                 RuleCost.addFindings(rule, all);
@@ -161,7 +154,7 @@ public final class HttpRules {
 
     /** Logs a finding. */
     public static void log(String finding) {
-        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
+        LOG.warn(finding);
     }
 
     /** Whether requests may wait that the rule denies. */
