@@ -78,7 +78,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         if (http.isIdle()) {
             return null;
         }
-        if (http.tryDeny(request)) {
+        if (http.denies(request)) {
             refusal = http.config().settings().callers().deniedStatus();
             return null;
         }

@@ -12,7 +12,6 @@ import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestMatcher;
 import io.limiter.http.internal.request.Request;
-import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
@@ -25,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -46,8 +44,6 @@ public final class HttpRules {
     /** The name of the attribute of a request with the last decision about it. */
     public static final String DECISION = "io.limiter.decision";
 
-    private static final long MINUTE_MICROS = 60_000_000;
-
     private final RateLimiter limiter;
     private final LimiterConfig config;
     private final List<RuleDefinition> configured;
@@ -63,8 +59,6 @@ public final class HttpRules {
     private final AddressResolver addresses;
     private final RuleRequest.Reader reader;
     private final RuleRequest.Reader silentReader;
-    private final LongAdder denied = new LongAdder();
-    private final Throttle deniedLog = new Throttle(TimeSource.system()::nowMicros, MINUTE_MICROS);
 
     /**
      * The rules of a configuration.
@@ -172,21 +166,9 @@ public final class HttpRules {
         return new RuleRequest(request, request instanceof SampleRequest ? silentReader : reader);
     }
 
-    /** Denies a request whose caller is denied before anything is counted; false if it is none. */
-    boolean tryDeny(RuleRequest request) {
-        boolean isDenied = !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
-        if (isDenied && !request.isSample()) {
-            denied.increment();
-            if (deniedLog.tryPass()) {
-                LOG.warn(
-                        "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
-                                + " requests so far; logged once a minute",
-                        request.client(),
-                        config.settings().callers().deniedStatus(),
-                        denied.sum());
-            }
-        }
-        return isDenied;
+    /** Whether the caller is denied, before anything is counted. */
+    boolean denies(RuleRequest request) {
+        return !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
     }
 
     /** The charges of a dispatch that no rule has counted yet. */
