@@ -1,13 +1,10 @@
 package io.limiter.grpc;
 
 import io.limiter.application.Limiter;
-import io.limiter.http.internal.match.HealthProbes;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import java.util.List;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -33,9 +30,6 @@ import org.springframework.security.core.context.SecurityContextHolder;
 public class LimiterGrpcAutoConfiguration {
     private static final String OF_CALLS = "org.springframework.grpc.server.security.AuthenticationProcessInterceptor";
 
-    /** With such a bean there are health checks. */
-    private static final String HEALTH = "io.grpc.protobuf.services.HealthStatusManager";
-
     /** Spring Security's interceptor is between them, at 0 or 2. */
     private static final int FIRST = -100;
 
@@ -54,17 +48,6 @@ public class LimiterGrpcAutoConfiguration {
                 (name, one) -> name.equals(Interceptors.AFTER) ? AFTER_SECURITY : FIRST,
                 OF_CALLS,
                 0);
-    }
-
-    /** Reports rules that count the probes of this application. */
-    @Bean("io.limiter.grpc.healthProbes")
-    @ConditionalOnProperty(name = FilterPlaces.ENABLED, matchIfMissing = true)
-    SmartInitializingSingleton healthProbes(Limiter limiter, ListableBeanFactory beans) {
-        return () -> {
-            if (FilterPlaces.has(beans, HEALTH)) {
-                HealthProbes.report(limiter, GrpcRequest.POST, List.of("/grpc.health.v1.Health"));
-            }
-        };
     }
 
     /** The rules, in two interceptors, unless the application has one. */

@@ -168,8 +168,7 @@ class ExemptCallersTest {
     @EachContainer
     void deniedCallersAreDeniedBeforeAnythingIsCounted(Container container) {
         for (int status : List.of(403, 429)) {
-            try (LogText log = new LogText();
-                    RuleSite site = new RuleSite(
+            try (RuleSite site = new RuleSite(
                             container,
                             directory.resolve("x" + sites++),
                             "limiter.rules.all.path = /*\nlimiter.rules.all.key = global\nlimiter.rules.all.limits = 3/1h\n"
@@ -190,7 +189,6 @@ class ExemptCallersTest {
                 }
                 assertEquals(0, site.served.get());
                 assertEquals(3, site.reached(5, "/", "Test-Address", "203.0.113.1"), "nothing was counted");
-                log.has("RL-311 a request from 198.51.100.7 got " + status);
             }
         }
     }

@@ -1,7 +1,6 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.doReturn;
 import static org.mockito.Mockito.lenient;
 import static org.mockito.Mockito.mock;
@@ -12,7 +11,6 @@ import io.limiter.kit.Pages;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,35 +62,6 @@ class FindingsTest {
     }
 
     @Test
-    void twoFiltersThatChargeOnePolicyForOneKey() throws Exception {
-        RateLimitFilter one = WebServer.limiter(new ManualTime(), ALL);
-        RateLimitFilter other = WebServer.limiter(new ManualTime(), ALL);
-        assertEquals(List.of("RL-320"), codes(() -> {
-            for (int i = 0; i < 2; i++) {
-                FakeExchange exchange = new FakeExchange();
-                call(one, exchange.request(), exchange);
-                call(other, exchange.request(), exchange);
-            }
-        }));
-    }
-
-    @Test
-    void twoBandsAreNoFinding() throws Exception {
-        RateLimitFilter early = WebServer.limiter(new ManualTime(), ALL);
-        RateLimitFilter late =
-                WebServer.limiter(new ManualTime(), ALL.replace(".all.", ".late.") + "limiter.rules.late.key = user\n");
-        RateLimitFilter otherKey =
-                WebServer.limiter(new ManualTime(), ALL + "limiter.rules.all.key = header:Api-Key\n");
-        assertEquals(List.of(), codes(() -> {
-            FakeExchange exchange = new FakeExchange().header("Api-Key", "k");
-            call(early, exchange.request(), exchange);
-            call(early, exchange.request(), exchange);
-            call(late, exchange.request(), exchange);
-            call(otherKey, exchange.request(), exchange);
-        }));
-    }
-
-    @Test
     void aResponseThatIsCommitted() throws Exception {
         RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
         assertEquals(List.of("RL-321"), codes(() -> {
@@ -134,29 +103,6 @@ class FindingsTest {
                 assertEquals(429, exchange.status);
             }
         }));
-    }
-
-    @Test
-    void aPathThatTheContainerWillNotDecode() throws Exception {
-        RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
-        String secret = "no-client-text-in-logs";
-        String log = log(() -> {
-            for (int i = 0; i < 3; i++) {
-                FakeExchange exchange = new FakeExchange();
-                exchange.requestUri = "/" + secret + "%2F";
-                call(
-                        filter,
-                        new HttpServletRequestWrapper(exchange.request()) {
-                            @Override
-                            public String getServletPath() {
-                                throw new IllegalArgumentException("Ambiguous URI encoding");
-                            }
-                        },
-                        exchange);
-            }
-        });
-        assertEquals(1, log.lines().filter(line -> line.contains("RL-323")).count());
-        assertTrue(!log.contains(secret), log);
     }
 
     @ParameterizedTest

@@ -181,7 +181,7 @@ class FuzzTest {
             FakeExchange exchange = new FakeExchange();
             exchange.requestUri = text();
             exchange.path = random.nextInt(3) == 0 ? exchange.requestUri : text();
-            List<String> readings = new RequestPaths().of(exchange.adapted());
+            List<String> readings = RequestPaths.of(exchange.adapted());
             several += readings.size() > 1 ? 1 : 0;
             for (String reading : readings.subList(1, readings.size())) {
                 assertTrue(reading.startsWith("/"), () -> "a path without a slash: " + shown(reading));

@@ -235,7 +235,7 @@ class ReplacedRulesTest {
                         IllegalStateException.class,
                         () -> limiter.replace(
                                 WebServer.config(findings + "limiter.policies.refused.limits = 1/1h\n")))));
-        List<String> expected = List.of("RL-306", "RL-314", "RL-326", "RL-168", "RL-167", "RL-166");
+        List<String> expected = List.of("RL-306", "RL-326", "RL-168", "RL-167", "RL-166");
         List<String> first = FindingsTest.codes(() -> limiter.replace(WebServer.config(findings)));
         assertEquals(Set.copyOf(expected), withoutChanges(first), first::toString);
         List<String> second =

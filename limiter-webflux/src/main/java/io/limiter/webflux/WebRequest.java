@@ -2,6 +2,7 @@ package io.limiter.webflux;
 
 import io.limiter.http.internal.address.ConnectionPeer;
 import io.limiter.http.internal.match.RequestPaths;
+import io.limiter.http.internal.request.Request;
 import io.limiter.spring.webflux.internal.ExchangeAnswers;
 import java.net.InetSocketAddress;
 import java.security.Principal;
@@ -16,7 +17,7 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.server.ServerWebExchange;
 
 /** An exchange, for the rules. User and session are those that were found before, because nothing here may block. */
-final class WebRequest implements RequestPaths.WithPrefix {
+final class WebRequest implements Request {
     /** As with servlets: the name of an attribute with the address of the TCP peer as a text. */
     private static final String PEER = "io.limiter.peer";
 

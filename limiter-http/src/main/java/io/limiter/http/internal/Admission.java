@@ -78,7 +78,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         if (http.isIdle()) {
             return null;
         }
-        if (http.tryDeny(request)) {
+        if (http.denies(request)) {
             refusal = http.config().settings().callers().deniedStatus();
             return null;
         }
@@ -220,7 +220,6 @@ public abstract class Admission implements HeldPlaces.Refusable {
             charges.recordPending(ledger);
             due = ledger.addCharges(charges.enforced());
             shadows = ledger.addShadows(charges.shadows());
-            http.warnOfTwoDoors(ledger.chargedByAnother(due));
         });
         if (due.isEmpty()) {
             if (pending != null) {

@@ -68,7 +68,7 @@ public final class Explainer {
         }
         if (!rules.config().settings().enabled()) {
             return explanation(0, "limiter.enabled is false", 0);
-        } else if (rules.tryDeny(request)) {
+        } else if (rules.denies(request)) {
             int status = rules.config().settings().callers().deniedStatus();
             return explanation(status, "limiter.deny.addresses has the client's address", LimitOutcome.NEVER);
         }

@@ -11,12 +11,9 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
 import io.limiter.http.internal.match.RequestMatcher;
-import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.http.internal.request.Request;
-import io.limiter.internal.Throttle;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ClientIpSettings;
-import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Mode;
@@ -27,13 +24,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * The rules of one door, such as a filter, under one configuration: which ones count a request, and what they charge it.
@@ -48,8 +43,6 @@ public final class HttpRules {
 
     /** The name of the attribute of a request with the last decision about it. */
     public static final String DECISION = "io.limiter.decision";
-
-    private static final long MINUTE_MICROS = 60_000_000;
 
     private final RateLimiter limiter;
     private final LimiterConfig config;
@@ -66,9 +59,6 @@ public final class HttpRules {
     private final AddressResolver addresses;
     private final RuleRequest.Reader reader;
     private final RuleRequest.Reader silentReader;
-    private final LongAdder denied = new LongAdder();
-    private final Throttle deniedLog = new Throttle(TimeSource.system()::nowMicros, MINUTE_MICROS);
-    private final Throttle chargedTwiceLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**
      * The rules of a configuration.
@@ -110,11 +100,10 @@ public final class HttpRules {
         // If no client address is needed, warnings about it are not needed either.
         this.addresses = AddressResolver.of(
                 configured.isEmpty() && deniedNetworks.isEmpty() ? ClientIpSettings.DEFAULT : settings.clientIp());
-        RequestPaths paths = new RequestPaths();
         MethodOverride override = settings.http().methodOverride();
         CallerMatcher exempt = RuleRequest.orNull(settings.callers().exempt());
-        this.reader = new RuleRequest.Reader(addresses, paths, override, exempt);
-        this.silentReader = new RuleRequest.Reader(addresses.silent(), paths, override, exempt);
+        this.reader = new RuleRequest.Reader(addresses, override, exempt);
+        this.silentReader = new RuleRequest.Reader(addresses.silent(), override, exempt);
     }
 
     /** The configuration. */
@@ -141,11 +130,6 @@ public final class HttpRules {
     public List<String> findings() {
         List<String> all = new ArrayList<>(addresses.findings());
         for (RuleDefinition rule : configured) {
-            CountedOutcomes outcomes = rule.charging().outcomes();
-            if (outcomes != null) {
-                all.add("RL-314 rule '" + rule.name() + "' has " + outcomes
-                        + ": the charge of a request is refunded if its response does not count");
-            }
             if (rule.mode() != Mode.OFF) {
                 RulePolicy.addFindings(rule, all);
                 RuleCost.addFindings(rule, all);
@@ -164,7 +148,7 @@ public final class HttpRules {
 
     /** Logs a finding. */
     public static void log(String finding) {
-        LOG.atLevel(finding.startsWith("RL-314") ? Level.INFO : Level.WARN).log(finding);
+        LOG.warn(finding);
     }
 
     /** Whether requests may wait that the rule denies. */
@@ -182,21 +166,9 @@ public final class HttpRules {
         return new RuleRequest(request, request instanceof SampleRequest ? silentReader : reader);
     }
 
-    /** Denies a request whose caller is denied before anything is counted; false if it is none. */
-    boolean tryDeny(RuleRequest request) {
-        boolean isDenied = !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
-        if (isDenied && !request.isSample()) {
-            denied.increment();
-            if (deniedLog.tryPass()) {
-                LOG.warn(
-                        "RL-311 a request from {} got {}, because limiter.deny.addresses contains its address; {} such"
-                                + " requests so far; logged once a minute",
-                        request.client(),
-                        config.settings().callers().deniedStatus(),
-                        denied.sum());
-            }
-        }
-        return isDenied;
+    /** Whether the caller is denied, before anything is counted. */
+    boolean denies(RuleRequest request) {
+        return !deniedNetworks.isEmpty() && request.isDeniedBy(deniedNetworks);
     }
 
     /** The charges of a dispatch that no rule has counted yet. */
@@ -266,15 +238,5 @@ public final class HttpRules {
     /** Begins with what was seen of the rules that are the same in an earlier configuration. */
     void continueFrom(HttpRules earlier) {
         uses.continueFrom(earlier.uses);
-    }
-
-    /** Warns if two limiters charge one policy for one key in one request. */
-    void warnOfTwoDoors(@Nullable String policy) {
-        if (policy != null && chargedTwiceLog.tryPass()) {
-            LOG.warn(
-                    "RL-320 two filters charge policy '{}' for one key in one request; remove one of them, or give"
-                            + " their policies different names",
-                    policy);
-        }
     }
 }

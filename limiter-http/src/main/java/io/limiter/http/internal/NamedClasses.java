@@ -1,14 +1,19 @@
 package io.limiter.http.internal;
 
+import io.limiter.TimeSource;
+import io.limiter.internal.Throttle;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Provides the objects of classes named in a configuration. Thread-safe. */
 public final class NamedClasses {
+    private static final Logger LOG = LoggerFactory.getLogger(NamedClasses.class);
     private final ClassLoader loader;
     private final Function<? super Class<?>, ?> instances;
     private final @Nullable Class<?> subject;
@@ -38,6 +43,29 @@ public final class NamedClasses {
         if (failure instanceof VirtualMachineError fatal && !(failure instanceof StackOverflowError)) {
             throw fatal;
         }
+    }
+
+    /**
+     * What a class of the application returns for a request; null if it fails or returns nothing, which is logged.
+     *
+     * @param finding with the code, the rule and what is used instead
+     */
+    static <T> Function<RuleRequest, @Nullable T> tried(Function<Object, @Nullable T> called, String finding) {
+        Throttle log = Throttle.hourly(TimeSource.system()::nowMicros);
+        return request -> {
+            Throwable failure = null;
+            T value = null;
+            try {
+                value = called.apply(request.request().server());
+            } catch (Throwable failed) {
+                rethrowFatal(failed);
+                failure = failed;
+            }
+            if (value == null && log.tryPass()) {
+                LOG.warn("{} for every request. Logged once an hour", finding, failure);
+            }
+            return value;
+        };
     }
 
     /**

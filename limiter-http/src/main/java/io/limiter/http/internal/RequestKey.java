@@ -1,10 +1,8 @@
 package io.limiter.http.internal;
 
 import io.limiter.PartitionKey;
-import io.limiter.TimeSource;
 import io.limiter.http.internal.request.Request;
 import io.limiter.internal.KeyHash;
-import io.limiter.internal.Throttle;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.rule.KeyFold;
@@ -20,8 +18,6 @@ import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The key of a request, which selects the quota. A part that is missing, empty or ambiguous is replaced by the client's
@@ -31,7 +27,6 @@ import org.slf4j.LoggerFactory;
  * Immutable.
  */
 public final class RequestKey {
-    private static final Logger LOG = LoggerFactory.getLogger(RequestKey.class);
     private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([A-Za-z0-9._~+/-]++=*+)[ \\t]*");
 
     private final List<Part> key;
@@ -77,29 +72,13 @@ public final class RequestKey {
     private static Function<RuleRequest, @Nullable PartitionKey> own(
             String rule, String property, String name, NamedClasses classes) {
         KeyResolver<Object> resolver = classes.get("limiter.rules." + rule + "." + property, name, KeyResolver.class);
-        Throttle failureLog = Throttle.hourly(TimeSource.system()::nowMicros);
-        return request -> {
-            Throwable failure = null;
-            PartitionKey key = null;
-            try {
-                key = resolver.resolve(request.request().server());
-            } catch (Throwable failed) {
-                NamedClasses.rethrowFatal(failed);
-                failure = failed;
-            }
-            if (key == null && failureLog.tryPass()) {
-                LOG.warn(
-                        "RL-317 rule '{}': {} returned no {}, so {}; return one for every request. Logged once an hour",
-                        rule,
-                        resolver.getClass().getName(),
-                        property,
-                        property.equals("key")
+        return NamedClasses.tried(
+                resolver::resolve,
+                "RL-317 rule '" + rule + "': " + resolver.getClass().getName() + " returned no " + property + ", so "
+                        + (property.equals("key")
                                 ? "the client's address is used"
-                                : "the request counts as the missing member",
-                        failure);
-            }
-            return key;
-        };
+                                : "the request counts as the missing member")
+                        + "; return one");
     }
 
     /**

@@ -292,18 +292,6 @@ public class RequestLedger {
         allowedCount = allowed.size();
     }
 
-    /** The policy of one of the charges that was charged for the same key on another rate limiter; null when there is none. */
-    public final @Nullable String chargedByAnother(List<Charge> charges) {
-        for (RequestLedger one = earlier; one != null; one = one.earlier) {
-            for (Charge charge : charges) {
-                if (one.permits(charge) >= 0) {
-                    return charge.policy().name();
-                }
-            }
-        }
-        return null;
-    }
-
     /**
      * At the end of the application: refunds what the response does not keep, settles estimates, and frees permits in flight.
      *

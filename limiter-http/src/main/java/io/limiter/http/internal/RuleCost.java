@@ -2,21 +2,18 @@ package io.limiter.http.internal;
 
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.TimeSource;
-import io.limiter.internal.Throttle;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.rule.Cost;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The cost of a request under a configured rule. */
 final class RuleCost {
-    private static final Logger LOG = LoggerFactory.getLogger(RuleCost.class);
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
     private static final int DIGITS = 18;
 
@@ -33,37 +30,21 @@ final class RuleCost {
         String type = cost.type();
         String header = cost.header();
         if (type != null) {
-            return tried(rule.name(), (Cost<Object>)
-                    classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class));
+            Cost<Object> own = classes.get("limiter.rules." + rule.name() + ".cost", type, Cost.class);
+            Function<RuleRequest, @Nullable Long> tried = NamedClasses.tried(
+                    request -> {
+                        long permits = own.permits(request);
+                        return permits < 0 ? null : Math.min(permits, Limit.MAX_PERMITS);
+                    },
+                    "RL-327 rule '" + rule.name() + "': " + own.getClass().getName() + " returned no cost, so the request"
+                            + " is charged as much as its limits can grant at once; return a number from 0");
+            return request -> Objects.requireNonNullElse(tried.apply(request), -1L);
         }
         if (header != null) {
             return request -> ofHeader(request.request().headers(header), cost);
         }
         long permits = cost.permits();
         return request -> permits;
-    }
-
-    private static ToLongFunction<RuleRequest> tried(String rule, Cost<Object> cost) {
-        Throttle log = Throttle.hourly(TimeSource.system()::nowMicros);
-        return request -> {
-            Throwable failure = null;
-            long permits = -1;
-            try {
-                permits = cost.permits(request.request().server());
-            } catch (Throwable failed) {
-                NamedClasses.rethrowFatal(failed);
-                failure = failed;
-            }
-            if (permits < 0 && log.tryPass()) {
-                LOG.warn(
-                        "RL-327 rule '{}': {} returned no cost, so the request is charged as much as its limits can grant at once;"
-                                + " return a number from 0 for every request. Logged once an hour",
-                        rule,
-                        cost.getClass().getName(),
-                        failure);
-            }
-            return Math.min(permits, Limit.MAX_PERMITS);
-        };
     }
 
     /** The most that a request can be charged and admitted: a client that makes the class fail must not pay less than others. */

@@ -5,7 +5,6 @@ import io.limiter.address.IpNetwork;
 import io.limiter.http.ClientAddress;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.match.MatchableRequest;
-import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.http.internal.request.Request;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.HttpSettings.MethodOverride;
@@ -30,13 +29,12 @@ final class RuleRequest extends MatchableRequest {
      */
     record Reader(
             AddressResolver addresses,
-            RequestPaths paths,
             MethodOverride override,
             @Nullable CallerMatcher exempt) {}
 
     /** A dispatch. */
     RuleRequest(Request request, Reader reader) {
-        super(request, reader.paths, reader.override);
+        super(request, reader.override);
         this.reader = reader;
     }
 

@@ -4,7 +4,6 @@ import io.limiter.http.RequestSample;
 import io.limiter.http.internal.match.RequestPaths;
 import io.limiter.http.internal.request.Request;
 import java.security.Principal;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -18,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefix the path of the application
  * @param path inside it
  */
-record SampleRequest(RequestSample sample, String prefix, String path, Map<String, Object> attributes)
-        implements Request {
+record SampleRequest(RequestSample sample, String prefix, String path) implements Request {
     /** Servers ignore a cookie with a name that is not a token (RFC 6265 section 4.1.1). */
     private static final Pattern COOKIE = Pattern.compile("([A-Za-z0-9!#$%&'*+.^_`|~-]+)=(.*)", Pattern.DOTALL);
 
@@ -43,7 +41,7 @@ record SampleRequest(RequestSample sample, String prefix, String path, Map<Strin
             throw new IllegalArgumentException(
                     "the path is outside of the application; begin it with its context path " + prefix);
         }
-        return new SampleRequest(sample, prefix, inside, new HashMap<>());
+        return new SampleRequest(sample, prefix, inside);
     }
 
     @Override
@@ -94,13 +92,12 @@ record SampleRequest(RequestSample sample, String prefix, String path, Map<Strin
 
     @Override
     public @Nullable Object attribute(String name) {
-        return attributes.get(name);
+        return null;
     }
 
+    /** Nothing is kept: a sample has no second dispatch. */
     @Override
-    public void setAttribute(String name, @Nullable Object value) {
-        attributes.put(name, value);
-    }
+    public void setAttribute(String name, @Nullable Object value) {}
 
     /** The sample, because no server has this request. Classes of the application are not asked about it. */
     @Override

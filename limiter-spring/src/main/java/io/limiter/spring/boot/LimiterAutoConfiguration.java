@@ -24,8 +24,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationEvent;
-import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -40,7 +38,6 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration
 public class LimiterAutoConfiguration {
-    private static final String REFRESHED = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
     private static final String REDISSON = "org.redisson.api.RedissonClient";
 
@@ -70,7 +67,7 @@ public class LimiterAutoConfiguration {
             if (own != null) {
                 return Limiter.of(config, own);
             }
-            Limiter limiter = start(config, application, environment);
+            Limiter limiter = start(config, application);
             started = limiter;
             return limiter;
         }
@@ -82,21 +79,6 @@ public class LimiterAutoConfiguration {
             if (limiter != null) {
                 limiter.awaitConnected();
             }
-        }
-
-        /** Reloads the limiter when Spring Cloud has refreshed the environment. Spring Cloud is not needed. */
-        @Bean("io.limiter.spring.refreshedEnvironment")
-        @ConditionalOnBean(name = IneffectiveSettingsCheck.LIMITER)
-        static ApplicationListener<ApplicationEvent> refreshedEnvironment(ObjectProvider<Limiter> limiter) {
-            return event -> {
-                if (event.getClass().getName().equals(REFRESHED)) {
-                    try {
-                        limiter.getObject().reload();
-                    } catch (IllegalStateException refused) {
-                        // Already logged; the refresh of the other beans continues.
-                    }
-                }
-            };
         }
 
         @Bean("io.limiter.spring.noEffect")
@@ -159,7 +141,7 @@ public class LimiterAutoConfiguration {
         return new ApplicationFiles(environment, hasClient).config();
     }
 
-    private static Limiter start(LimiterConfig config, ListableBeanFactory beans, Environment environment) {
+    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
         RedisSettings settings = config.settings().redis();
         if (!config.isShared()) {
             LOG.info(
@@ -190,7 +172,7 @@ public class LimiterAutoConfiguration {
             throw new IllegalStateException("RL-116 of the connections of Spring Data to Redis only Lettuce's can be"
                     + " used; add limiter.redis.address = redis://127.0.0.1:6379");
         } else {
-            LettuceBeans.given(redis, beans, environment);
+            LettuceBeans.given(redis, beans);
         }
         return Limiter.startInBackground(config, redis.build());
     }

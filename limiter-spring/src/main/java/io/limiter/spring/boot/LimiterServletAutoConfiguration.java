@@ -8,8 +8,6 @@ import io.limiter.spring.internal.web.WebBeans;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import java.util.function.UnaryOperator;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -37,8 +35,6 @@ import org.springframework.web.context.request.RequestContextHolder;
 @ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
 @Import(WebBeans.class)
 class LimiterServletAutoConfiguration {
-    private static final Logger LOG = LoggerFactory.getLogger(LimiterServletAutoConfiguration.class);
-
     @Bean("io.limiter.spring.heldServletRequests")
     SmartLifecycle heldRequests(ObjectProvider<FilterRegistrationBean<?>> registrations) {
         return new HeldRequestsLifecycle(() -> registrations.stream()
@@ -93,7 +89,6 @@ class LimiterServletAutoConfiguration {
             registration.setOrder(order);
             registration.addUrlPatterns("/*");
             registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.FORWARD, DispatcherType.ASYNC);
-            LOG.debug("filter '{}' is at order {}", name, order);
             return registration;
         }
     }

@@ -7,22 +7,17 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
-import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.ResourceLoader;
-import org.springframework.util.StringUtils;
 
 /** Defines the limiter of the file, if the application has not defined one, when all of its definitions are known. */
-final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactoryInitializationAotProcessor {
+final class Defaults implements BeanDefinitionRegistryPostProcessor {
     private static final Logger LOG = LoggerFactory.getLogger(Defaults.class);
 
     /** The bean of the auto-configuration, by name, because this package must not depend on its type. */
@@ -70,19 +65,5 @@ final class Defaults implements BeanDefinitionRegistryPostProcessor, BeanFactory
                             + unreadable.getMessage() + "); add it, correct the name, or define a bean of type Limiter",
                     unreadable);
         }
-    }
-
-    /** A native image contains only registered files; a file in a directory is read at run time. */
-    @Override
-    public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
-            ConfigurableListableBeanFactory beanFactory) {
-        return place.startsWith(ResourceLoader.CLASSPATH_URL_PREFIX)
-                ? (generation, code) -> generation
-                        .getRuntimeHints()
-                        .resources()
-                        .registerPattern(
-                                StringUtils.cleanPath(place.substring(ResourceLoader.CLASSPATH_URL_PREFIX.length()))
-                                        .replaceFirst("^/", ""))
-                : null;
     }
 }

@@ -16,11 +16,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Asks the limiter about the calls of one method. Thread-safe.
@@ -39,8 +36,6 @@ record CallLimiter(
         Derived<List<InForce>> limits,
         @Nullable Fallback fallback,
         @Nullable Invoker invoker) {
-    private static final Logger LOG = LoggerFactory.getLogger(CallLimiter.class);
-
     /** Calls the method if it is allowed, depending on its return type. */
     @Nullable
     Object call(MethodCall call) throws Throwable {
@@ -86,9 +81,6 @@ record CallLimiter(
         /** How the call ended; null if nothing is to be done then. What is decided after it is undone at once. */
         private final @Nullable CompletableFuture<End> ended;
 
-        /** Gets the decision; null if nobody observes calls. */
-        private final @Nullable Consumer<? super Decision> observed;
-
         /** A call with at least one charge. */
         ChargedCall(MethodCall call, List<Charged> charged) {
             int first = 0;
@@ -110,7 +102,6 @@ record CallLimiter(
             }
             this.reservedFor = longest;
             this.ended = hasEnd ? new CompletableFuture<>() : null;
-            this.observed = owner.observer == null ? null : owner.observer.begin();
         }
 
         /** Repeats the call: with its key and its cost, and the current policies. */
@@ -132,10 +123,10 @@ record CallLimiter(
         @Nullable
         Object invoke() throws Throwable {
             if (isFree()) {
-                return proceed(null, true);
+                return proceed(true);
             }
             Decision decision = decide();
-            return decision.allowed() ? proceed(decision, true) : deny(decision);
+            return decision.allowed() ? proceed(true) : deny(decision);
         }
 
         private Decision decide() {
@@ -208,15 +199,11 @@ record CallLimiter(
         /**
          * Makes the call.
          *
-         * @param decision that allows it; null for a call without enforced charges
          * @param waits whether to wait for the refund if it fails
          */
         @Nullable
-        Object proceed(@Nullable Decision decision, boolean waits) throws Throwable {
+        Object proceed(boolean waits) throws Throwable {
             try {
-                if (decision != null) {
-                    observe(decision);
-                }
                 if (enforced < charged.size()) {
                     owner.shadow
                             .count(charges(enforced, charged.size()), place)
@@ -236,17 +223,10 @@ record CallLimiter(
         /** Answers instead of the call. */
         @Nullable
         Object deny(Decision decision) throws Throwable {
-            observe(decision);
             if (fallback == null) {
                 throw new RateLimitExceededException(decision);
             }
             return fallback.answer(call, decision);
-        }
-
-        private void observe(Decision decision) {
-            if (observed != null) {
-                observed.accept(decision);
-            }
         }
 
         /** Whether something is to be done when the call has ended. */
@@ -294,7 +274,7 @@ record CallLimiter(
                     }
                 }
             } catch (RuntimeException failed) {
-                LOG.debug("what a call took is not given back", failed);
+                // What the call took is not given back.
             }
             owner.rateLimiter.end(decision);
         }

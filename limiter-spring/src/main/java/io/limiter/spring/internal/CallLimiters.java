@@ -30,7 +30,6 @@ final class CallLimiters implements AutoCloseable {
     private final MethodScope.@Nullable Beans beans;
     final RateLimiter rateLimiter;
     final ShadowCounter shadow;
-    final MethodCall.@Nullable Observer observer;
     /** False if annotations are only checked and reported. */
     final boolean isEnabled;
 
@@ -39,17 +38,12 @@ final class CallLimiters implements AutoCloseable {
 
     /**
      * The methods of this limiter. Without callers no call is part of a request; without beans no expression can name
-     * one; without an observer nobody hears of decisions.
+     * one.
      */
-    CallLimiters(
-            Limiter limiter,
-            @Nullable CallerSource callers,
-            MethodScope.@Nullable Beans beans,
-            MethodCall.@Nullable Observer observer) {
+    CallLimiters(Limiter limiter, @Nullable CallerSource callers, MethodScope.@Nullable Beans beans) {
         this.limiter = limiter;
         this.callers = callers;
         this.beans = beans;
-        this.observer = observer;
         this.rateLimiter = limiter.rateLimiter();
         this.shadow = new ShadowCounter(rateLimiter);
         this.isEnabled = limiter.config().settings().enabled();

@@ -78,7 +78,7 @@ interface Invoker {
     @SuppressWarnings("FutureReturnValueIgnored") // they are what the caller gets
     private static Object stageOf(ChargedCall call) throws Throwable {
         if (call.isFree()) {
-            return ending(call, stage(call.proceed(null, false)));
+            return ending(call, stage(call.proceed(false)));
         }
         CompletableFuture<Decision> pending = call.decideAsync();
         if (pending.isDone() && !pending.isCompletedExceptionally()) {
@@ -113,7 +113,7 @@ interface Invoker {
     /** A denial completes the stage exceptionally, like other failures. */
     private static CompletionStage<?> answer(ChargedCall call, Decision decision) throws Throwable {
         if (decision.allowed()) {
-            return stage(call.proceed(decision, false));
+            return stage(call.proceed(false));
         }
         try {
             return stage(call.deny(decision));

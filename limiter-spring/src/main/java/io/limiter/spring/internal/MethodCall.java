@@ -1,9 +1,7 @@
 package io.limiter.spring.internal;
 
-import io.limiter.Decision;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a limited method, which waits for its decision. Used by one thread at a time. */
@@ -42,14 +40,5 @@ public final class MethodCall {
         default Rest again() {
             return this;
         }
-    }
-    /** Observes decisions about calls, for example to add them to a trace. Thread-safe. */
-    @FunctionalInterface
-    public interface Observer {
-        /**
-         * Called on the caller's thread before a call is decided. The returned object gets the decision, if there is one,
-         * possibly on another thread. Neither may throw.
-         */
-        Consumer<? super Decision> begin();
     }
 }

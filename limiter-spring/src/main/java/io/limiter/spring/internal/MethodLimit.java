@@ -224,7 +224,6 @@ final class MethodLimit {
         try {
             return Objects.toString(plan.value(arguments), "");
         } catch (IllegalStateException failed) {
-            LOG.debug("the plan of a call is unknown", failed);
             return "";
         }
     }

@@ -442,8 +442,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             used = new CallLimiters(
                     factory.getBean(Limiter.class),
                     factory.getBeanProvider(CallerSource.class).getIfAvailable(),
-                    new MethodScope.Beans(factory::containsBean, factory::getBean),
-                    factory.getBeanProvider(MethodCall.Observer.class).getIfAvailable());
+                    new MethodScope.Beans(factory::containsBean, factory::getBean));
             woven = WovenMethods.use(used);
             limiters = used;
         }

@@ -33,7 +33,7 @@ final class ReactorInvoker {
         return Flux.defer(() -> {
             ChargedCall again = call.again();
             Flux<Object> all = again.isFree()
-                    ? Flux.from(proceed(again, null))
+                    ? Flux.from(proceed(again))
                     : decision(again).flatMapMany(decision -> answer(again, decision));
             return again.hasEnd() ? ending(again, all, isOne) : all;
         });
@@ -63,7 +63,7 @@ final class ReactorInvoker {
 
     private static Publisher<Object> answer(ChargedCall call, Decision decision) {
         if (decision.allowed()) {
-            return proceed(call, decision);
+            return proceed(call);
         }
         try {
             return publisher(call.deny(decision));
@@ -72,9 +72,9 @@ final class ReactorInvoker {
         }
     }
 
-    private static Publisher<Object> proceed(ChargedCall call, @Nullable Decision decision) {
+    private static Publisher<Object> proceed(ChargedCall call) {
         try {
-            return publisher(call.proceed(decision, false));
+            return publisher(call.proceed(false));
         } catch (Throwable thrown) {
             return Flux.error(thrown);
         }

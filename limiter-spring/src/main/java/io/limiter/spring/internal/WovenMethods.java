@@ -51,7 +51,7 @@ public final class WovenMethods implements AutoCloseable {
 
     /** Woven methods use this limiter from now on. Without callers no call is part of a request. */
     public static WovenMethods use(Limiter limiter, @Nullable CallerSource callers) {
-        return use(new CallLimiters(limiter, callers, null, null));
+        return use(new CallLimiters(limiter, callers, null));
     }
 
     /** Woven methods are not limited from now on. */
@@ -88,7 +88,7 @@ public final class WovenMethods implements AutoCloseable {
                 }
             }
         } catch (IOException unreadable) {
-            LOG.debug("the files of the weaver can't be read", unreadable);
+            // As if there were none.
         }
         return false;
     }

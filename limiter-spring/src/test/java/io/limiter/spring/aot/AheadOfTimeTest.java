@@ -269,7 +269,6 @@ class AheadOfTimeTest {
                 List.of("batch", "fixed_window", "self_test", "sliding_list", "sliding_zset", "token_bucket")) {
             has(hints, "io/limiter/redis/" + script + ".lua");
         }
-        has(hints, "io/limiter/spring/aot/limiter.properties");
         for (Class<?> read : List.of(RateLimited.class, RateLimited.List.class, Own.class)) {
             assertTrue(RuntimeHintsPredicates.reflection().onType(read).test(hints), read::getName);
         }

@@ -116,43 +116,6 @@ class MisplacedKeysTest {
         assertEquals(List.of(), toldBySite("RL-328", rules, Site.class, "--server.servlet.context-path=/v1"));
     }
 
-    private List<String> probesCounted(String rule, String... arguments) {
-        return toldBySite("RL-329", "limiter.rules.all: {" + rule + ", limits: 100/1m}\n", Site.class, arguments);
-    }
-
-    @Test
-    void rulesThatCountTheProbesOfThisApplicationAreReported() {
-        List<String> lines = probesCounted("path: /*, except: /about");
-        assertEquals(1, lines.size(), lines::toString);
-        Facts.toldInOneLine(lines.get(0), "RL-329", "'all'", "limiter.rules.all.except = /about, /actuator/health/*");
-        lines = probesCounted(
-                "path: /*",
-                "--management.endpoints.web.base-path=/ops",
-                "--spring.mvc.servlet.path=/v1",
-                "--management.endpoint.health.probes.enabled=true",
-                "--management.endpoint.health.probes.add-additional-paths=true");
-        assertEquals(1, lines.size(), lines::toString);
-        Facts.toldInOneLine(lines.get(0), "= /v1/ops/health/*, /v1/livez/*, /v1/readyz/*");
-    }
-
-    @Test
-    void rulesThatDoNotAreNot() {
-        String all = "path: /*";
-        assertEquals(List.of(), probesCounted("path: /api/*"));
-        assertEquals(List.of(), probesCounted("path: /actuator/health/*"), "on purpose");
-        assertEquals(List.of(), probesCounted(all + ", methods: POST"));
-        assertEquals(List.of(), probesCounted(all + ", count-on: 401"));
-        assertEquals(List.of(), probesCounted(all + ", except: /actuator/*"));
-        assertEquals(List.of(), probesCounted(all + ", except: /actuator/health/readiness"), "its own choice");
-        assertEquals(1, probesCounted(all + ", except: /actuator/health").size(), "groups are counted");
-        assertEquals(List.of(), probesCounted(all, "--limiter.enabled=false"));
-        assertEquals(List.of(), probesCounted(all, "--limiter.filter.enabled=false"));
-        assertEquals(List.of(), probesCounted(all + ", shadow: true"));
-        assertEquals(List.of(), probesCounted(all, "--limiter.exempt.addresses=10.0.0.0/8"));
-        assertEquals(List.of(), probesCounted(all, "--management.server.port=0"), "a door of its own");
-        assertEquals(List.of(), probesCounted(all, "--management.endpoints.web.exposure.include=info"), "none");
-    }
-
     private List<String> toldBySite(String code, String yaml, Class<?> configuration, String... arguments) {
         int before = output.getOut().length();
         BootSite.start(folder, yaml, configuration, arguments).close();

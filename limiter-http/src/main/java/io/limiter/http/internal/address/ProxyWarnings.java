@@ -72,17 +72,6 @@ final class ProxyWarnings {
     private static final List<String> KNOWN =
             List.of(ClientIpSettings.X_FORWARDED_FOR, ClientIpSettings.FORWARDED, "X-Real-IP");
 
-    /** Networks with proxies but no clients on the Internet (RFC 1918, RFC 6598, RFC 4193, loopback, link-local). */
-    private static final List<IpNetwork> NEAR = Stream.of(
-                    IpNetwork.PRIVATE,
-                    IpNetwork.LOOPBACK,
-                    List.of(
-                            IpNetwork.parse("100.64.0.0/10"),
-                            IpNetwork.parse("169.254.0.0/16"),
-                            IpNetwork.parse("fe80::/10")))
-            .flatMap(List::stream)
-            .toList();
-
     private final Logger log;
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
     private final Map<String, Repeated> repeated = new ConcurrentHashMap<>();
@@ -202,7 +191,9 @@ final class ProxyWarnings {
 
     /** Also a Unix socket, which only software on this machine can connect to. */
     private static boolean isNeighbour(@Nullable IpAddress peer) {
-        return peer == null || NEAR.stream().anyMatch(network -> network.contains(peer));
+        return peer == null
+                || Stream.concat(IpNetwork.PRIVATE.stream(), IpNetwork.LOOPBACK.stream())
+                        .anyMatch(network -> network.contains(peer));
     }
 
     /** Text from the network as one short line of ASCII, so that a client can't forge log lines or control a terminal. */

@@ -45,31 +45,13 @@ public final class LimitsInAnswer {
             uncounted.addAll(decision.charges());
             return;
         }
-        List<LimitOutcome> exact = shown(decision.outcomes());
-        if (outcomes.isEmpty()
-                && !exact.isEmpty()
-                && (exact.size() == 1
-                        || (exact.size() == exact.get(0).policy().limits().size()
-                                && decision.source() != Decision.Source.CACHED_DENIAL))) {
-            // Nearly always there is one charge: of two the first has fewer limits. Those of one policy have different
-            // names. A cached denial may know only some limits of each charge.
-            outcomes = exact;
-        } else {
-            outcomes = new ArrayList<>(outcomes);
-            exact.forEach(this::addClosest);
-        }
-    }
-
-    /** Without blocks that allow, which are not a quota. */
-    private static List<LimitOutcome> shown(List<LimitOutcome> outcomes) {
-        for (int i = 0; i < outcomes.size(); i++) {
-            if (!isShown(outcomes.get(i))) {
-                List<LimitOutcome> shown = new ArrayList<>(outcomes);
-                shown.removeIf(one -> !isShown(one));
-                return shown;
+        outcomes = new ArrayList<>(outcomes);
+        for (LimitOutcome outcome : decision.outcomes()) {
+            // Without blocks that allow, which are not a quota.
+            if (isShown(outcome)) {
+                addClosest(outcome);
             }
         }
-        return outcomes;
     }
 
     private static boolean isShown(LimitOutcome outcome) {

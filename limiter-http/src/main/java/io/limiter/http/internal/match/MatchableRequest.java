@@ -43,12 +43,12 @@ public class MatchableRequest {
      *
      * @param override which claims of another method count
      */
-    public MatchableRequest(Request request, RequestPaths paths, MethodOverride override) {
+    public MatchableRequest(Request request, MethodOverride override) {
         this.request = request;
         this.override = override;
         // Method names are case-sensitive (RFC 9110 section 9.1), but an application may ignore the case.
         this.method = request.method().toUpperCase(Locale.ROOT);
-        this.paths = paths.of(request);
+        this.paths = RequestPaths.of(request);
     }
 
     /** The request itself. */

@@ -7,6 +7,7 @@ import java.nio.charset.CoderMalfunctionError;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,15 +100,11 @@ final class PercentText {
         return charset.equals(StandardCharsets.UTF_8) && text.chars().allMatch(c -> c < 128) ? null : charset;
     }
 
-    /** Visits one parameter; name and value are encoded. */
-    @FunctionalInterface
-    interface Parameter {
-        /** Whether to end the search here. The value is null if there is no equals sign. */
-        boolean isFound(String name, @Nullable String value);
-    }
-
-    /** Visits the parameters of a query in their order. */
-    static boolean anyParameter(@Nullable String query, Parameter parameter) {
+    /**
+     * Visits the parameters of a query in their order, until the visitor has found one. Name and value are encoded; the value is null if
+     * there is no equals sign.
+     */
+    static boolean anyParameter(@Nullable String query, BiPredicate<String, @Nullable String> visitor) {
         int start = 0;
         while (query != null && start < query.length()) {
             int end = query.indexOf('&', start);
@@ -115,7 +112,7 @@ final class PercentText {
             // Not a search in the rest of the query: very many parameters would make that slow.
             String one = query.substring(start, end);
             int equals = one.indexOf('=');
-            if (parameter.isFound(
+            if (visitor.test(
                     equals < 0 ? one : one.substring(0, equals), equals < 0 ? null : one.substring(equals + 1))) {
                 return true;
             }

@@ -9,6 +9,7 @@ import java.nio.charset.Charset;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -168,7 +169,7 @@ public final class RequestMatcher {
 
     private static boolean mayHold(RequestCondition wanted, String query, Request request) {
         Charset charset = PercentText.rereading(request, query);
-        PercentText.Parameter same = (name, value) -> may(name, wanted.name(), charset)
+        BiPredicate<String, @Nullable String> same = (name, value) -> may(name, wanted.name(), charset)
                 && (wanted.value() == null || (value != null && may(value, wanted.value(), charset)));
         // Some read a semicolon as an ampersand.
         return PercentText.anyParameter(query, same)

@@ -1,16 +1,13 @@
 package io.limiter.http.internal.match;
 
-import io.limiter.TimeSource;
 import io.limiter.http.internal.request.Request;
-import io.limiter.internal.Throttle;
 import java.nio.charset.Charset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The paths that a request could mean inside the application. The container's own comes first; nearly always it is the
@@ -21,39 +18,21 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 public final class RequestPaths {
-    private static final Logger LOG = LoggerFactory.getLogger(RequestPaths.class);
-
     /** Resolved, and as ordinary segments; of the prefix too, because Tomcat returns it as it was sent. */
     private static final boolean[] DOTS = {false, true};
 
-    private final Throttle refusedLog = Throttle.hourly(TimeSource.system()::nowMicros);
-
-    /** A request whose server may route by its whole raw path too. */
-    public interface WithPrefix extends Request {
-        /** Whether it does, because the prefix is one that a client may have sent. */
-        boolean isPrefixRouted();
-    }
-
-    /** Reads paths. */
-    public RequestPaths() {}
+    private RequestPaths() {}
 
     /**
      * The path that the container routes by, decoded, without dots and path parameters; after it the other ones that the
      * request line could mean. The raw URI has many spellings for one servlet ({@code /vote}, {@code /%76ote},
      * {@code /vote;x}), each of which would bypass a rule.
      */
-    public List<String> of(Request request) {
+    public static List<String> of(Request request) {
         String raw = request.rawPath();
         String prefix = request.prefix();
-        String routed = request.path();
-        if (routed == null) {
-            if (refusedLog.tryPass()) {
-                LOG.warn("RL-323 the container accepts ambiguous paths and refuses to decode them; rules are"
-                        + " matched with all their possible meanings");
-            }
-            routed = "";
-        }
-        boolean isPrefixRouted = request instanceof WithPrefix sent && sent.isPrefixRouted();
+        String routed = Objects.requireNonNullElse(request.path(), "");
+        boolean isPrefixRouted = request.isPrefixRouted();
         if (!isPrefixRouted && isPlain(raw, prefix, routed)) {
             return List.of(routed);
         }

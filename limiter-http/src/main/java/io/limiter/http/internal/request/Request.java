@@ -2,6 +2,8 @@ package io.limiter.http.internal.request;
 
 import java.security.Principal;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * is asked. Nothing here reads the body. Texts are as the client has sent them, unless noted.
  */
 public interface Request {
+    /** In the value of a Content-Type. */
+    Pattern CHARSET = Pattern.compile("(?i);\\s*charset\\s*=\\s*\"?([^\";\\s]+)");
+
     /** The method, in the case that was sent. */
     String method();
 
@@ -27,6 +32,11 @@ public interface Request {
      */
     @Nullable
     String path();
+
+    /** Whether the server may route by its whole raw path too, because the prefix is one that a client may have sent. */
+    default boolean isPrefixRouted() {
+        return false;
+    }
 
     /** The query, encoded; null if there is none. */
     @Nullable
@@ -55,8 +65,8 @@ public interface Request {
 
     /** The charset by which an application may decode texts; null if the request names none. It may be an unknown one. */
     default @Nullable String charset() {
-        String type = contentType();
-        return type == null ? null : MediaType.charset(type);
+        Matcher found = CHARSET.matcher(String.valueOf(contentType()));
+        return found.find() ? found.group(1) : null;
     }
 
     /** The values of the cookies of this name. */

@@ -212,7 +212,7 @@ class PathIndexTest {
         if (random.nextInt(4) == 0) {
             exchange.header("X-HTTP-Method-Override", one(METHODS, random));
         }
-        return new MatchableRequest(exchange.adapted(), new RequestPaths(), one(MethodOverride.values(), random));
+        return new MatchableRequest(exchange.adapted(), one(MethodOverride.values(), random));
     }
 
     private static String otherCase(String text, Random random) {
@@ -261,7 +261,7 @@ class PathIndexTest {
             exchange.path = pattern.formatted(i).replace("{tenant}", "t").replace("{id}", "7");
             exchange.requestUri = exchange.path;
             int[] indexes = candidates.apply(
-                    new MatchableRequest(exchange.adapted(), new RequestPaths(), MethodOverride.DECLARED));
+                    new MatchableRequest(exchange.adapted(), MethodOverride.DECLARED));
             assertArrayEquals(new int[] {i}, indexes, exchange.path);
         }
     }

@@ -119,7 +119,7 @@ class RequestCharsetTest {
         exchange.requestUri = uri;
         exchange.path = PercentText.decoded(uri);
         exchange.characterEncoding = charset.isEmpty() ? null : charset;
-        List<String> readings = new RequestPaths().of(exchange.adapted());
+        List<String> readings = RequestPaths.of(exchange.adapted());
         assertTrue(readings.containsAll(List.of(expected.split(",", -1))), readings + " of " + uri);
     }
 

@@ -35,7 +35,7 @@ class RequestPathsTest {
                 return routed;
             }
         };
-        return new RequestPaths().of(new ServletHttpRequest(request));
+        return RequestPaths.of(new ServletHttpRequest(request));
     }
 
     @ParameterizedTest

@@ -4,45 +4,30 @@ import io.limiter.application.Limiter;
 import io.limiter.control.Control;
 import io.limiter.control.Entry;
 import io.limiter.http.Explanation;
-import io.limiter.http.internal.match.HealthProbes;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
-import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.boot.internal.RequestExplainer;
-import io.limiter.spring.internal.MethodCall;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.List;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
-import org.springframework.boot.actuate.endpoint.EndpointId;
-import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
-import org.springframework.boot.actuate.endpoint.web.WebServerNamespace;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.core.env.Environment;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * For operators: the endpoint {@code ratelimits} if it is exposed; the meters {@code limiter.*} if there is a registry;
@@ -81,33 +66,6 @@ class LimiterActuatorAutoConfiguration {
         @ConditionalOnClass(name = "org.springframework.boot.web.servlet.FilterRegistrationBean")
         RequestExplainer requestExplainer(ListableBeanFactory beans) {
             return FilterExplainer.of(beans);
-        }
-    }
-
-    /** Reports rules that count the probes of this application. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(PathMappedEndpoints.class)
-    @ConditionalOnProperty(name = FilterPlaces.ENABLED, matchIfMissing = true)
-    static class OfProbes {
-        @Bean("io.limiter.spring.healthProbes")
-        SmartInitializingSingleton healthProbes(
-                Limiter limiter, ObjectProvider<PathMappedEndpoints> endpoints, Environment environment) {
-            return () ->
-                    endpoints.ifAvailable(found -> HealthProbes.report(limiter, "GET", probes(found, environment)));
-        }
-
-        /** Their paths where the application's own requests come in, and its filters see them. */
-        private static List<String> probes(PathMappedEndpoints endpoints, Environment environment) {
-            EndpointId health = EndpointId.of("health");
-            Stream<String> own = ManagementPortType.get(environment) == ManagementPortType.SAME
-                    ? Stream.ofNullable(endpoints.getPath(health))
-                    : Stream.empty();
-            String servlet =
-                    environment.getProperty("spring.mvc.servlet.path", "").replaceFirst("/$", "");
-            return Stream.concat(own, endpoints.getAdditionalPaths(WebServerNamespace.SERVER, health).stream())
-                    .map(path -> servlet + path)
-                    .distinct()
-                    .toList();
         }
     }
 
@@ -153,14 +111,6 @@ class LimiterActuatorAutoConfiguration {
     @ConditionalOnClass(ObservationRegistry.class)
     @ConditionalOnBean(ObservationRegistry.class)
     static class OfSpans {
-        // The registry is looked up later: limited beans are created before it is complete.
-        @Bean("io.limiter.spring.callObserver")
-        @ConditionalOnMissingBean
-        MethodCall.Observer callObserver(ObjectProvider<ObservationRegistry> registry) {
-            Supplier<ObservationRegistry> known = SingletonSupplier.of(registry::getObject);
-            return () -> SpanAttributes.ofCurrent(known.get());
-        }
-
         @Bean("io.limiter.spring.requestAttributes")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
         ObservationFilter requestAttributes() {

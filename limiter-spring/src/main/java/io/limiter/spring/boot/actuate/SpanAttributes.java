@@ -2,11 +2,8 @@ package io.limiter.spring.boot.actuate;
 
 import io.limiter.Decision;
 import io.limiter.http.internal.HttpRules;
-import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
-import io.micrometer.observation.ObservationRegistry;
-import java.util.function.Consumer;
 import org.springframework.http.server.observation.ServerRequestObservationContext;
 
 /**
@@ -16,16 +13,7 @@ import org.springframework.http.server.observation.ServerRequestObservationConte
  * all others would be missing in {@code http.server.requests}.
  */
 final class SpanAttributes {
-    private static final String OUTCOME = "limiter.outcome";
-    private static final String DENIED = "denied";
-
     private SpanAttributes() {}
-
-    /** Adds decisions to the current observation, if there is one. */
-    static Consumer<Decision> ofCurrent(ObservationRegistry registry) {
-        Observation current = registry.getCurrentObservation();
-        return current == null || current.isNoop() ? decision -> {} : decision -> note(decision, current.getContext());
-    }
 
     /** Adds the filter's decision about a completed request. */
     static Observation.Context ofRequest(Observation.Context context) {
@@ -36,19 +24,16 @@ final class SpanAttributes {
         return context;
     }
 
-    /** The first denial is kept; until there is one, the first admission. */
+    /** Adds a decision. */
     static void note(Decision decision, Observation.Context context) {
-        KeyValue before = context.getHighCardinalityKeyValue(OUTCOME);
-        if (before == null || (!decision.allowed() && !before.getValue().equals(DENIED))) {
-            context.addHighCardinalityKeyValues(KeyValues.of(
-                    OUTCOME,
-                    decision.allowed() ? "allowed" : DENIED,
-                    "limiter.policy",
-                    decision.binding()
-                            .map(outcome -> outcome.policy().name())
-                            .orElseGet(() -> decision.charges().get(0).policy().name()),
-                    "limiter.source",
-                    Reports.text(decision.source())));
-        }
+        context.addHighCardinalityKeyValues(KeyValues.of(
+                "limiter.outcome",
+                decision.allowed() ? "allowed" : "denied",
+                "limiter.policy",
+                decision.binding()
+                        .map(outcome -> outcome.policy().name())
+                        .orElseGet(() -> decision.charges().get(0).policy().name()),
+                "limiter.source",
+                Reports.text(decision.source())));
     }
 }

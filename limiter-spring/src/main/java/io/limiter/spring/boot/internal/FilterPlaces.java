@@ -98,17 +98,15 @@ public final class FilterPlaces {
         String strategy = environment.getProperty("server.forward-headers-strategy", isOfPlatform ? "native" : "");
         boolean isValve = Stream.of("remote-ip-header", "protocol-header")
                 .anyMatch(header -> environment.containsProperty("server.tomcat.remoteip." + header));
-        if (strategy.equalsIgnoreCase("native") || isValve) {
-            String by = isValve
-                    ? "server.tomcat.remoteip"
-                    : "server.forward-headers-strategy = native"
-                            + (isOfPlatform ? " (the default on " + platform + ")" : "");
-            BeforeTheDoor.refuse(config.settings(), by, isTomcat);
+        boolean isOfServer = strategy.equalsIgnoreCase("native") || isValve;
+        String ofServer = isValve
+                ? "server.tomcat.remoteip"
+                : "server.forward-headers-strategy = native"
+                        + (isOfPlatform ? " (the default on " + platform + ")" : "");
+        String by = isOfServer ? ofServer : ofFramework;
+        if (by != null) {
+            BeforeTheDoor.refuse(config.settings(), by, isOfServer && isTomcat);
             return BeforeTheDoor.findings(config.settings(), by);
-        }
-        if (ofFramework != null) {
-            BeforeTheDoor.refuse(config.settings(), ofFramework, false);
-            return BeforeTheDoor.findings(config.settings(), ofFramework);
         }
         // A servlet filter of the application is found, and reported, when it starts.
         if (strategy.equalsIgnoreCase("framework")) {

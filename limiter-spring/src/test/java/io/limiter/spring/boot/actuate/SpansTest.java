@@ -2,16 +2,12 @@ package io.limiter.spring.boot.actuate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Await;
-import io.limiter.spring.RateLimitExceededException;
-import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
-import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -45,8 +41,7 @@ class SpansTest {
                     ours.put(one.getKey(), one.getValue());
                 }
             }
-            if (context.getName().equals("http.server.requests")
-                    || context.getName().equals("job")) {
+            if (context.getName().equals("http.server.requests")) {
                 ended.add(ours);
             }
         }
@@ -104,30 +99,6 @@ class SpansTest {
         assertEquals(List.of(ALLOWED, DENIED), ended(2));
         site.call("GET", "/nothing");
         assertEquals(List.of(ALLOWED, DENIED, Map.of()), ended(3));
-    }
-
-    @Test
-    void theFirstDenialStaysWhateverAllowed() {
-        site.call("POST", "/votes");
-        assertEquals("allowed", ended(1).get(0).get("limiter.outcome"));
-        // The rule allows it and is asked last, when the request ends; the method denies it.
-        assertEquals(429, site.call("POST", "/votes").statusCode());
-        assertEquals(attributes("vote", "denied"), ended(2).get(1));
-    }
-
-    @Test
-    void callsOutsideOfRequests() {
-        Jobs jobs = site.bean(Jobs.class);
-        ObservationRegistry registry = site.bean(ObservationRegistry.class);
-        jobs.send("client-7", 1);
-        Observation.createNotStarted("job", registry).observe(() -> jobs.send("client-7", 1));
-        assertThrows(
-                RateLimitExceededException.class,
-                () -> Observation.createNotStarted("job", registry).observe(() -> jobs.send("client-7", 1)));
-        // A shadow policy denies nothing and adds nothing.
-        Observation.createNotStarted("job", registry).observe(jobs::watch);
-        assertEquals(
-                List.of(attributes("Jobs.send", "allowed"), attributes("Jobs.send", "denied"), Map.of()), ended(3));
     }
 
     /** Labels that only some requests have would make the registry drop the metric of all others. */
