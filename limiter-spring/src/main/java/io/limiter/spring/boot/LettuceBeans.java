@@ -1,12 +1,22 @@
 package io.limiter.spring.boot;
 
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.limiter.redis.RedisBackend;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslManagerBundle;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -21,6 +31,8 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  * TLS and threads are used, not its connections. This class must not be loaded without Spring Data Redis and Lettuce.
  */
 final class LettuceBeans {
+    private static final Logger LOG = LoggerFactory.getLogger(LettuceBeans.class);
+
     private LettuceBeans() {}
 
     /**
@@ -28,15 +40,27 @@ final class LettuceBeans {
      *
      * @throws IllegalStateException RL-116 if it is not clear which one it is
      */
-    static RedisBackend.Builder given(RedisBackend.Builder redis, ListableBeanFactory beans) {
+    static RedisBackend.Builder given(RedisBackend.Builder redis, ListableBeanFactory beans, Environment environment) {
         LettuceConnectionFactory factory =
                 beans.getBeanProvider(LettuceConnectionFactory.class).getIfUnique();
         if (factory == null) {
             throw new IllegalStateException("RL-116 there are several beans of type LettuceConnectionFactory; mark one"
                     + " of them @Primary, or add limiter.redis.address = redis://127.0.0.1:6379");
         }
+        List<RedisURI> at = addresses(factory);
+        List<RedisURI> all = with(at);
+        LOG.info(
+                "Redis is that of Spring Data's connection factory: {}",
+                all.stream()
+                        // A master that sentinels know has no address here.
+                        .filter(uri -> uri.getHost() != null)
+                        .map(uri -> uri.getHost() + ":" + uri.getPort())
+                        .toList());
+        String bundle = environment.getProperty("spring.data.redis.ssl.bundle");
+        AbstractRedisClient client = factory.getRequiredNativeClient();
         return redis.lettuce(
-                factory.getRequiredNativeClient(), addresses(factory).toArray(RedisURI[]::new));
+                bundle == null ? client : reloading(client, at, beans.getBean(SslBundles.class), bundle),
+                at.toArray(RedisURI[]::new));
     }
 
     /** Those of nodes of a cluster, or one. */
@@ -61,8 +85,7 @@ final class LettuceBeans {
                                 : LettuceConverters.sentinelConfigurationToRedisURI(sentinels));
         RedisCredentialsProviderFactory logins =
                 client.getRedisCredentialsProviderFactory().orElseGet(() -> new RedisCredentialsProviderFactory() {});
-        // And their sentinels.
-        at.stream().flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream())).forEach(uri -> {
+        with(at).forEach(uri -> {
             uri.setSsl(client.isUseSsl());
             uri.setStartTls(client.isStartTls());
             uri.setVerifyPeer(client.getVerifyMode());
@@ -83,4 +106,33 @@ final class LettuceBeans {
         return RedisURI.create(Objects.requireNonNull(node.getHost()), Objects.requireNonNull(node.getPort()));
     }
 
+    /** And their sentinels. */
+    private static List<RedisURI> with(List<RedisURI> at) {
+        return at.stream()
+                .flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()))
+                .toList();
+    }
+
+    /** One with the options of another, whose connections have the certificates that are there when they are opened. */
+    private static AbstractRedisClient reloading(
+            AbstractRedisClient client, List<RedisURI> at, SslBundles bundles, String name) {
+        ClientOptions given = client.getOptions();
+        ClientOptions options = given.mutate()
+                .sslOptions(given.getSslOptions()
+                        .mutate()
+                        .sslContext(context -> {
+                            SslManagerBundle now = bundles.getBundle(name).getManagers();
+                            context.keyManager(now.getKeyManagerFactory()).trustManager(now.getTrustManagerFactory());
+                        })
+                        .build())
+                .build();
+        if (options instanceof ClusterClientOptions ofCluster) {
+            RedisClusterClient cluster = RedisClusterClient.create(client.getResources(), at);
+            cluster.setOptions(ofCluster);
+            return cluster;
+        }
+        RedisClient single = RedisClient.create(client.getResources());
+        single.setOptions(options);
+        return single;
+    }
 }

@@ -67,7 +67,7 @@ public class LimiterAutoConfiguration {
             if (own != null) {
                 return Limiter.of(config, own);
             }
-            Limiter limiter = start(config, application);
+            Limiter limiter = start(config, application, environment);
             started = limiter;
             return limiter;
         }
@@ -141,7 +141,7 @@ public class LimiterAutoConfiguration {
         return new ApplicationFiles(environment, hasClient).config();
     }
 
-    private static Limiter start(LimiterConfig config, ListableBeanFactory beans) {
+    private static Limiter start(LimiterConfig config, ListableBeanFactory beans, Environment environment) {
         RedisSettings settings = config.settings().redis();
         if (!config.isShared()) {
             LOG.info(
@@ -172,7 +172,7 @@ public class LimiterAutoConfiguration {
             throw new IllegalStateException("RL-116 of the connections of Spring Data to Redis only Lettuce's can be"
                     + " used; add limiter.redis.address = redis://127.0.0.1:6379");
         } else {
-            LettuceBeans.given(redis, beans);
+            LettuceBeans.given(redis, beans, environment);
         }
         return Limiter.startInBackground(config, redis.build());
     }
