@@ -44,7 +44,7 @@ final class BackendStart {
                         key -> key.equals("limiter.instances")
                                 ? settings.storage().instances() > 1
                                 : key.matches(
-                                        "limiter\\.redis\\.(address|config|mode|master|username|password|deadline|startup-wait)"))
+                                        "limiter\\.redis\\.(address|client|config|mode|master|username|password|deadline|startup-wait)"))
                 .findFirst()
                 .ifPresent(key -> LOG.warn(
                         "RL-111 the backend is in-process, so each instance grants the full limits, and {} has no effect; to share"
@@ -145,7 +145,8 @@ final class BackendStart {
     }
 
     static void warnOfWhatASharedBackendIgnores(Settings settings) {
-        List<String> ignored = Stream.of("limiter.redis.address", "limiter.redis.config", "limiter.redis.password")
+        List<String> ignored = Stream.of("address", "client", "config", "mode", "master", "username", "password")
+                .map(name -> "limiter.redis." + name)
                 .filter(key -> settings.reload().fixed().get(key) != null)
                 .toList();
         if (!ignored.isEmpty()) {

@@ -2,6 +2,7 @@ package io.limiter.redis;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,7 +37,9 @@ enum ClientLibrary {
                 .filter(ClientLibrary::isPresent)
                 .toList();
         if (present.isEmpty()) {
-            throw missing("limiter.redis.address", wanted == null ? List.of(values()) : List.of(wanted));
+            throw wanted == null
+                    ? missing("limiter.redis.address", List.of(values()))
+                    : missing("limiter.redis.client = " + wanted.name().toLowerCase(Locale.ROOT), List.of(wanted));
         }
         if (present.size() > 1) {
             LOG.info("Redisson and Lettuce are on the class path: Redisson is used; for the other set"

@@ -50,7 +50,7 @@ final class LettuceBeans {
         List<RedisURI> at = addresses(factory);
         List<RedisURI> all = with(at);
         LOG.info(
-                "Redis is that of Spring Data's connection factory: {}",
+                "the limits are shared in Redis, through Spring Data's connection factory: {}",
                 all.stream()
                         // A master that sentinels know has no address here.
                         .filter(uri -> uri.getHost() != null)

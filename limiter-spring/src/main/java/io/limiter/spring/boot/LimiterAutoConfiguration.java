@@ -157,20 +157,18 @@ public class LimiterAutoConfiguration {
             LOG.info("the limits are shared in Redis, through a connection of limiter.redis.*");
             return Limiter.startInBackground(config, null);
         }
-        LOG.info(
-                "the limits are shared in Redis, through the application's bean of type {} (limiter.backend = in-process"
-                        + " would not use it)",
-                isRedisson ? "RedissonClient" : "LettuceConnectionFactory");
         RedisBackend.Builder redis = RedisBackend.builder()
                 .prefix(settings.prefix())
                 .deadline(settings.deadline())
                 .denialMaxAge(settings.denialMaxAge())
                 .keyHash(settings.keyHash());
         if (isRedisson) {
+            LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient");
             RedissonBeans.given(redis, beans);
         } else if (settings.connection().client() == RedisClientChoice.REDISSON || !FilterPlaces.has(beans, LETTUCE)) {
-            throw new IllegalStateException("RL-116 of the connections of Spring Data to Redis only Lettuce's can be"
-                    + " used; add limiter.redis.address = redis://127.0.0.1:6379");
+            throw new IllegalStateException("RL-116 of Spring Data's connections to Redis only Lettuce's can be used,"
+                    + " and limiter.redis.client = redisson has none; add io.lettuce:lettuce-core, or"
+                    + " org.redisson:redisson with limiter.redis.address = redis://127.0.0.1:6379");
         } else {
             LettuceBeans.given(redis, beans, environment);
         }
