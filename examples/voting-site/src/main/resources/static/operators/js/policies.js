@@ -58,7 +58,6 @@ function update(policy, name, report) {
     report.definedBy === 'configuration' ? '' : `by ${withoutPackages(report.definedBy)}`,
     report.onFailure ? `on failure ${report.onFailure}` : '',
   ].filter((part) => part).join(', ');
-  policy.card.toggleAttribute('data-idle', total.allowed + total.denied === 0);
   policy.totals.replaceChildren(...(total.allowed + total.denied === 0
     ? [element('span', { class: 'none' }, 'no calls yet')]
     : [element('span', { class: 'admitted' }, `${count(total.allowed)} allowed`),
