@@ -42,7 +42,7 @@ function makeCard(name) {
   const parts = { limits: 'limits', origin: 'origin', totals: 'totals', sources: 'origin', scale: 'scale' };
   Object.entries(parts).forEach(([part, kind]) => { parts[part] = element('p', { class: kind }); });
   const card = element('article', { class: 'policy', 'data-policy': name },
-    element('div', { class: 'about' }, element('h3', {}, name), parts.limits, parts.origin),
+    element('div', {}, element('h3', {}, name), parts.limits, parts.origin),
     element('div', {}, parts.totals, parts.sources),
     element('div', { class: 'chart' }, svg, parts.scale));
   return { card, svg, history: new History(), ...parts };
