@@ -42,7 +42,7 @@ function makeCard(name) {
   const parts = { limits: 'limits', origin: 'origin', totals: 'totals', sources: 'origin', scale: 'scale' };
   Object.entries(parts).forEach(([part, kind]) => { parts[part] = element('p', { class: kind }); });
   const card = element('article', { class: 'policy', 'data-policy': name },
-    element('div', { class: 'about' }, element('h3', {}, name), parts.limits, parts.origin),
+    element('div', {}, element('h3', {}, name), parts.limits, parts.origin),
     element('div', {}, parts.totals, parts.sources),
     element('div', { class: 'chart' }, svg, parts.scale));
   return { card, svg, history: new History(), ...parts };
@@ -58,7 +58,6 @@ function update(policy, name, report) {
     report.definedBy === 'configuration' ? '' : `by ${withoutPackages(report.definedBy)}`,
     report.onFailure ? `on failure ${report.onFailure}` : '',
   ].filter((part) => part).join(', ');
-  policy.card.toggleAttribute('data-idle', total.allowed + total.denied === 0);
   policy.totals.replaceChildren(...(total.allowed + total.denied === 0
     ? [element('span', { class: 'none' }, 'no calls yet')]
     : [element('span', { class: 'admitted' }, `${count(total.allowed)} allowed`),
