@@ -169,13 +169,13 @@ class ExemptCallersTest {
     void deniedCallersAreDeniedBeforeAnythingIsCounted(Container container) {
         for (int status : List.of(403, 429)) {
             try (RuleSite site = new RuleSite(
-                            container,
-                            directory.resolve("x" + sites++),
-                            "limiter.rules.all.path = /*\nlimiter.rules.all.key = global\nlimiter.rules.all.limits = 3/1h\n"
-                                    + "limiter.rules.all.except = /health\n"
-                                    + "limiter.exempt.addresses = 198.51.100.7\nlimiter.exempt.users = ops\n"
-                                    + "limiter.deny.addresses = 198.51.100.0/24, 2001:db8::/32\nlimiter.deny.status = "
-                                    + status)) {
+                    container,
+                    directory.resolve("x" + sites++),
+                    "limiter.rules.all.path = /*\nlimiter.rules.all.key = global\nlimiter.rules.all.limits = 3/1h\n"
+                            + "limiter.rules.all.except = /health\n"
+                            + "limiter.exempt.addresses = 198.51.100.7\nlimiter.exempt.users = ops\n"
+                            + "limiter.deny.addresses = 198.51.100.0/24, 2001:db8::/32\nlimiter.deny.status = "
+                            + status)) {
                 for (String address : List.of("198.51.100.7", "::ffff:198.51.100.8", "2001:db8:9::1")) {
                     for (String path : List.of("/", "/health", "/go?forward=/x")) {
                         var answer = site.get(path, "Test-Address", address, "Test-User", "ops");

@@ -147,7 +147,7 @@ class FindingsTest {
         String page = Pages.text("diagnostics");
         addAll("(?m)^## (RL-3[23][0-9])\n\n(?s:.+?)\n\nAction: \\S", page, documented);
         assertEquals(inSource, documented);
-        assertEquals(15, inSource.size());
+        assertEquals(12, inSource.size());
     }
 
     private static void addAll(String pattern, String text, Set<String> found) {

@@ -36,7 +36,8 @@ final class RuleCost {
                         long permits = own.permits(request);
                         return permits < 0 ? null : Math.min(permits, Limit.MAX_PERMITS);
                     },
-                    "RL-327 rule '" + rule.name() + "': " + own.getClass().getName() + " returned no cost, so the request"
+                    "RL-327 rule '" + rule.name() + "': " + own.getClass().getName()
+                            + " returned no cost, so the request"
                             + " is charged as much as its limits can grant at once; return a number from 0");
             return request -> Objects.requireNonNullElse(tried.apply(request), -1L);
         }

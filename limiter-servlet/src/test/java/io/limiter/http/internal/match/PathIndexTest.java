@@ -260,8 +260,7 @@ class PathIndexTest {
             FakeExchange exchange = new FakeExchange();
             exchange.path = pattern.formatted(i).replace("{tenant}", "t").replace("{id}", "7");
             exchange.requestUri = exchange.path;
-            int[] indexes = candidates.apply(
-                    new MatchableRequest(exchange.adapted(), MethodOverride.DECLARED));
+            int[] indexes = candidates.apply(new MatchableRequest(exchange.adapted(), MethodOverride.DECLARED));
             assertArrayEquals(new int[] {i}, indexes, exchange.path);
         }
     }
