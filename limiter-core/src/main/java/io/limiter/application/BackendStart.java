@@ -147,7 +147,7 @@ final class BackendStart {
     static void warnOfWhatASharedBackendIgnores(Settings settings) {
         List<String> ignored = Stream.of("address", "client", "config", "mode", "master", "username", "password")
                 .map(name -> "limiter.redis." + name)
-                .filter(key -> settings.reload().fixed().get(key) != null)
+                .filter(settings.reload().origins()::containsKey)
                 .toList();
         if (!ignored.isEmpty()) {
             LOG.warn(
