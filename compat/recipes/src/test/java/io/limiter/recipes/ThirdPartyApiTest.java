@@ -45,7 +45,8 @@ class ThirdPartyApiTest {
 
     @BeforeAll
     static void connect() throws IOException {
-        String redis = "limiter.redis.address = " + RedisServers.single() + "\nlimiter.redis.deadline = 30s\nlimiter.redis.startup-wait = 60s\n";
+        String redis = "limiter.redis.address = " + RedisServers.single()
+                + "\nlimiter.redis.deadline = 30s\nlimiter.redis.startup-wait = 60s\n";
         limiters = List.of(
                 Limiter.start(Recipe.config("third-party-api", redis)),
                 Limiter.start(Recipe.config("third-party-api", redis)));

@@ -223,7 +223,8 @@ class SuspendingTest {
         int port = redis.ports().get(0);
         long process = RedisServers.pid(port);
         try (AnnotationConfigApplicationContext context = start(
-                "limiter.redis.address = redis://127.0.0.1:" + port + "\nlimiter.redis.deadline = 30s\nlimiter.redis.startup-wait = 60s\n",
+                "limiter.redis.address = redis://127.0.0.1:" + port
+                        + "\nlimiter.redis.deadline = 30s\nlimiter.redis.startup-wait = 60s\n",
                 Suspending.class)) {
             Suspending bean = context.getBean(Suspending.class);
             assertEquals("ann", answer(bean, "rate"));
