@@ -34,17 +34,21 @@ final class BackendStart {
     private static final DenialRecord USUAL =
             new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
 
+    /** How a Redis is reached. */
+    private static final List<String> CONNECTION = Stream.of(
+                    "address", "client", "config", "mode", "master", "username", "password")
+            .map(name -> "limiter.redis." + name)
+            .toList();
+
     private BackendStart() {}
 
     /** Several separate instances grant a multiple of each limit, which must be reported. Of settings that are not shared. */
     static void warnOfWhatInProcessIgnores(Settings settings) {
         // Perhaps the address is lost, with a profile or a variable.
         settings.reload().origins().keySet().stream()
-                .filter(
-                        key -> key.equals("limiter.instances")
-                                ? settings.storage().instances() > 1
-                                : key.matches(
-                                        "limiter\\.redis\\.(address|client|config|mode|master|username|password|deadline|startup-wait)"))
+                .filter(key -> key.equals("limiter.instances")
+                        ? settings.storage().instances() > 1
+                        : key.matches("limiter\\.redis\\.(deadline|startup-wait)") || CONNECTION.contains(key))
                 .findFirst()
                 .ifPresent(key -> LOG.warn(
                         "RL-111 the backend is in-process, so each instance grants the full limits, and {} has no effect; to share"
@@ -145,8 +149,7 @@ final class BackendStart {
     }
 
     static void warnOfWhatASharedBackendIgnores(Settings settings) {
-        List<String> ignored = Stream.of("address", "client", "config", "mode", "master", "username", "password")
-                .map(name -> "limiter.redis." + name)
+        List<String> ignored = CONNECTION.stream()
                 .filter(settings.reload().origins()::containsKey)
                 .toList();
         if (!ignored.isEmpty()) {
