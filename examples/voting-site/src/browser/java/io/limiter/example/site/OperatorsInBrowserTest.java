@@ -61,11 +61,12 @@ class OperatorsInBrowserTest {
                 page.screenshot("operators-" + name + "-dark");
                 assertEquals("undefined", page.script("return typeof window.attacked"));
                 assertEquals(0, page.findAll("img").size(), "nothing of a client became part of the page");
-                // The answers without the login, to a text that is no key, and without the token.
+                // The answers without the login, to a text that is no key, without the token, and of what has no group.
                 assertEquals(
                         List.of(),
                         page.complaints(
                                 "responded with a status of 401",
+                                "actuator/ratelimitcontrol - Failed",
                                 "profiles?key=%3Cimg+src%3Dx+onerror%3D%22window.attacked%3D1%22%3E - Failed",
                                 "profiles?key=a - Failed"));
                 assertEquals(List.of(login()), page.foreignAddresses(), "the login is in front of the address");
