@@ -67,6 +67,7 @@ public interface Contender extends AutoCloseable {
             case "limiter-app-tuned" -> OurContender.ofTunedClientOfTheApplication(what, task);
             case "redisson" -> new RedissonContender(what, task);
             case "limiter-on-lettuce" -> OurContender.overLettuce(what, task);
+            case "limiter-by-api" -> OurContender.byPublicApi(what, task);
             case "limiter-no-cache" -> OurContender.withoutMemory(what, task);
             case "limiter-app" -> OurContender.ofClientOfTheApplication(what, task);
             case "lettuce" -> LettuceContender.ofOurScripts(what, task);

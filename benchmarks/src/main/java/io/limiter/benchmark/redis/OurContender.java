@@ -3,6 +3,7 @@ package io.limiter.benchmark.redis;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.benchmark.Ours;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.concurrent.CompletionStage;
 import org.redisson.Redisson;
@@ -60,6 +61,16 @@ final class OurContender implements Contender {
 
     static Contender ofTunedClientOfTheApplication(String what, Task task) {
         return ofClient(Redissons.likeOurs(task.address()), what, task);
+    }
+
+    /** On a client of which only the public API is accessible, because it is wrapped. */
+    static Contender byPublicApi(String what, Task task) {
+        RedissonClient client = Redisson.create(Redissons.likeOurs(task.address()));
+        RedissonClient wrapped = (RedissonClient) Proxy.newProxyInstance(
+                OurContender.class.getClassLoader(),
+                new Class<?>[] {RedissonClient.class},
+                (proxy, method, arguments) -> method.invoke(client, arguments));
+        return new OurContender(new Ours(limits(what, task), wrapped, task.deadline()), what, client::shutdown);
     }
 
     private static Contender ofClient(Config config, String what, Task task) {
