@@ -10,6 +10,7 @@ import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
@@ -34,7 +35,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The rules of the configuration, over a real server: what the contract of the other doors has, in terms of calls. */
 class CallRulesTest {
 
-    private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+    /** Its time stands still, because answers tell when there is quota again. */
+    private final RateLimiter decides = RateLimiters.on(
+            InProcessBackend.builder().timeSource(new ManualTime()).build());
+
     private @Nullable CallSite site;
 
     @AfterEach

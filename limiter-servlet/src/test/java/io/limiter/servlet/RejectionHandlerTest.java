@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
+import io.limiter.ManualTime;
+import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
@@ -71,7 +73,10 @@ class RejectionHandlerTest extends Served {
     }
 
     private HttpResponse<String> denied(String settings, String rules, RejectionHandler handler) {
-        try (Limiter limiter = Limiter.start(WebServer.config(settings + rules))) {
+        // Its time stands still, because answers tell when there is quota again.
+        try (RateLimiter still = RateLimiters.on(
+                        InProcessBackend.builder().timeSource(new ManualTime()).build());
+                Limiter limiter = Limiter.of(WebServer.config(settings + rules), still)) {
             server = new WebServer(directory)
                     .filter(
                             "limiter",

@@ -81,7 +81,7 @@ class RuleCommandsTest {
                 Await.until("all are counted", () -> decided(limiter, policies) == before + policies.size());
                 awaitMarker(seen);
                 List<String> commands = seen.stream()
-                        .filter(line -> line.contains("rule-commands:") && !line.contains(" lua]"))
+                        .filter(line -> line.contains("rule-commands:{r") && !line.contains(" lua]"))
                         .toList();
                 assertEquals(one.getValue(), commands.size(), one.getKey() + ": " + commands);
                 assertTrue(commands.stream().allMatch(line -> line.contains("\"EVALSHA\"")), commands::toString);
