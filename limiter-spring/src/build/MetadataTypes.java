@@ -54,7 +54,7 @@ final class MetadataTypes {
         return switch (key.type()) {
             case BOOLEAN -> "Boolean";
             case NUMBER, INTEGER -> "Long";
-            case DURATION, WAIT -> "java.time.Duration";
+            case DURATION -> "java.time.Duration";
             case LIST -> "java.util.List<String>";
             default -> "String";
         };

@@ -41,11 +41,6 @@ final class CalendarWindow {
                     "a period of " + periodText() + " does not fit the calendar; aligned"
                             + " takes whole seconds that divide an hour (15m), hours that divide a day (6h), 1d, 1w and 1month");
         }
-        String id = zone.getId();
-        if (id.length() == 3 && id.matches("[A-Z]+") && !id.equals("UTC") && !id.equals("GMT")) {
-            throw new IllegalArgumentException("the zone '" + id + "' is an abbreviation, which can mean several zones;"
-                    + " write a region such as Europe/Rome, UTC, or an offset such as +02:00");
-        }
     }
 
     /** When the window that is open at that time ends: the first turn after it. Microseconds since 1970. */

@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.internal.Algorithm;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -13,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many; 0 takes nothing: always allowed, it shows the state
  * @param requestId the call's own id, or null. A call repeated with its id within the period is admitted again and
  *     charged once, so that a retry after a time-out is safe. One id means one call: it must be repeated with the same
- *     permits (an allotment denies other ones). Only for policies whose limits all keep ids: {@link Limit#slidingZset}, or a {@link
- *     Stock}. It must never be read from an untrusted request: a client that can repeat an id is
+ *     permits (an allotment denies other ones). Only for policies whose limits all keep ids: {@link Limit#slidingZset}, or an {@link
+ *     Limit#allotment}. It must never be read from an untrusted request: a client that can repeat an id is
  *     admitted for free
  * @param member what the call does or is done with, for algorithms that count members
- *     ({@link DistinctMembers}, {@link Stock}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too, the
+ *     ({@link Limit#distinct}, {@link Limit#allotment}), encoded like a key: {@code PartitionKey.of(text)}. Null is a member too, the
  *     missing one, which is also that of an empty {@linkplain PartitionKey.Builder#addStandIn stand-in}
  */
 public record Charge(
@@ -34,7 +35,7 @@ public record Charge(
      * Checks the charge.
      *
      * @throws IllegalArgumentException if permits are negative or above {@link Limit#MAX_PERMITS}, or above 1 where the
-     *     policy has a limit that is a {@link DistinctMembers}, the request id is empty, or the policy can't keep request ids or members
+     *     policy has a limit of {@linkplain Limit#distinct distinct members}, the request id is empty, or the policy can't keep request ids or members
      */
     public Charge {
         Objects.requireNonNull(policy, "policy");
@@ -50,7 +51,7 @@ public record Charge(
             throw new IllegalArgumentException(
                     "policy '" + policy.name() + "' counts no members; leave the member out");
         }
-        if (permits > 1 && policy.limits().stream().anyMatch(limit -> limit instanceof DistinctMembers)) {
+        if (permits > 1 && policy.limits().stream().anyMatch(limit -> limit.algorithm() == Algorithm.DISTINCT)) {
             throw new IllegalArgumentException("a charge of " + permits + " permits to policy '" + policy.name()
                     + "', which counts different members, and one charge has one; use 1");
         }

@@ -151,7 +151,7 @@ public final class Decision {
         return outcomes().stream().filter(outcome -> !outcome.allowed()).toList();
     }
 
-    /** Whether the key is blocked because it was denied too often ({@link Penalty}). */
+    /** Whether the key is blocked because it was denied too often ({@link Limit#block}). */
     public boolean blocked() {
         if (allowed || answer instanceof LimitOutcome) {
             return !allowed && Objects.requireNonNull(bindingOrNull()).blocked();
@@ -264,7 +264,7 @@ public final class Decision {
             return !one.allowed();
         }
         return one.allowed()
-                ? !(one.limit() instanceof Penalty) && one.remaining() < than.remaining()
+                ? !one.limit().isBlock() && one.remaining() < than.remaining()
                 : LimitOutcome.compareWaits(one.retryAfterMicros(), than.retryAfterMicros()) > 0;
     }
 

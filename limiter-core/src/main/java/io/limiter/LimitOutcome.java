@@ -1,6 +1,8 @@
 package io.limiter;
 
 import io.limiter.internal.Access;
+import io.limiter.internal.Algorithm;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -121,8 +123,10 @@ public final class LimitOutcome {
     }
 
     private static long stored(Limit limit, long retryAfter, long reason) {
-        boolean isReason =
-                limit instanceof Stock && retryAfter == NEVER && reason > 0 && DenialReason.ofNumber(reason) != null;
+        boolean isReason = limit.algorithm() == Algorithm.ALLOTMENT
+                && retryAfter == NEVER
+                && reason > 0
+                && DenialReason.ofNumber(reason) != null;
         return isReason ? -reason : reason == HOLDS_FULL ? FULL - Math.max(0, retryAfter) : retryAfter;
     }
 
@@ -156,7 +160,7 @@ public final class LimitOutcome {
 
     /** Whether this is a block that denies. */
     public boolean blocked() {
-        return !allowed && limit instanceof Penalty;
+        return !allowed && limit.isBlock();
     }
 
     /** Permits left after this answer; of a block the denials that are left until it denies. */
@@ -187,7 +191,7 @@ public final class LimitOutcome {
         if (!allowed && stampOrWait <= FULL) {
             return DenialReason.HOLDS_FULL;
         }
-        if (allowed || !(limit instanceof Stock)) {
+        if (allowed || limit.algorithm() != Algorithm.ALLOTMENT) {
             return allowed ? null : DenialReason.QUOTA;
         }
         return stampOrWait < 0 ? DenialReason.ofNumber(-stampOrWait) : DenialReason.NOT_OPEN;
@@ -273,5 +277,53 @@ public final class LimitOutcome {
                 + ", remaining="
                 + remaining + ", retryAfterMicros=" + retryAfterMicros() + ", nextMicros=" + next + ", resetMicros="
                 + reset + ", stampMicros=" + stampMicros() + "]";
+    }
+
+    /** Why a limit denies. */
+    public enum DenialReason {
+        /** Its permits are used up, or the call asks for more than there can be. */
+        QUOTA(0),
+        /** Of a {@linkplain Limit#allotment stock}: the stock has less left than the call asks for. */
+        SOLD_OUT(1),
+        /** Of a {@linkplain Limit#allotment stock}: the member would have more than one may have. */
+        ALREADY_HAD(2),
+        /** Of a {@linkplain Limit#allotment stock}: it opens later; the only one that can change by itself. */
+        NOT_OPEN(3),
+        /** Of a {@linkplain Limit#allotment stock}: it has closed. */
+        CLOSED(4),
+        /**
+         * Of a {@linkplain Limit#allotment stock}: one call asks for more than a member may have, or comes again with its request id and
+         * another quantity.
+         */
+        QUANTITY(5),
+        /** Of a {@linkplain RateLimiter#reserve reservation}: as many of its key are kept as its policy allows. */
+        HOLDS_FULL(6);
+
+        /** In scripts and states, so it never changes. */
+        private final int number;
+
+        DenialReason(int number) {
+            this.number = number;
+        }
+
+        /** The number that scripts return and states keep. */
+        public int number() {
+            return number;
+        }
+
+        /** The reason of that number; null if there is none. */
+        static @Nullable DenialReason ofNumber(long number) {
+            for (DenialReason reason : values()) {
+                if (reason.number == number) {
+                    return reason;
+                }
+            }
+            return null;
+        }
+
+        /** The name in configuration and answers, such as {@code sold-out}. */
+        public String text() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
     }
 }

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Some denials are lines in the log (RL-405, logger {@code io.limiter.Denials}), and the keys that are denied most are
  * kept in bounded memory, however many there are. Slow floods are counted one by one. Where more than about
- * 10 000 calls a second are denied, one denial in about 64 is recorded and counts as 64. Threads do not wait for each other: of
- * two denials at the same moment, one is left out.
+ * 10 000 calls a second are denied, one denial in about 64 is recorded and counts as 64. A call that several policies deny is
+ * recorded for the one with the longest wait.
  */
 public abstract class LimiterMonitor {
     /** The name under which policies beyond 1 000 are counted, so that names made at run time can't fill the memory. */
@@ -96,7 +96,7 @@ public abstract class LimiterMonitor {
     /** How many calls the policy denied by a decision of this source. */
     public abstract long denied(String policy, Decision.Source source);
 
-    /** How many of the calls that the policy denied were denied because their key is blocked ({@link Penalty}). */
+    /** How many of the calls that the policy denied were denied because their key is blocked ({@link Limit#block}). */
     public abstract long blocked(String policy);
 
     /** What is counted of {@linkplain RateLimiter#reserve reservations}. */
@@ -157,5 +157,5 @@ public abstract class LimiterMonitor {
     public abstract int waiting();
 
     /** The current state of the backend, without the fallback. */
-    public abstract BackendHealth health();
+    public abstract Backend.Health health();
 }

@@ -49,7 +49,9 @@ public final class PartitionKey implements Comparable<PartitionKey> {
 
     /** The key of several parts, in their order; {@link #global()} when there is none. */
     public static PartitionKey of(List<String> parts) {
-        return parts.isEmpty() ? GLOBAL : new Builder().addAll(parts).build();
+        Builder key = new Builder();
+        parts.forEach(key::add);
+        return key.build();
     }
 
     /**
@@ -220,12 +222,6 @@ public final class PartitionKey implements Comparable<PartitionKey> {
          */
         public Builder addSecret(String kind, String secret, KeyHash hash) {
             return append(encoded(kind) + "=~" + hash.of(wholeEncoded(secret)));
-        }
-
-        /** Adds several parts in their order. */
-        public Builder addAll(List<String> parts) {
-            parts.forEach(this::add);
-            return this;
         }
 
         /**

@@ -10,35 +10,43 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A named set of limits that apply together (10 a second <i>and</i> 1000 a day), and what to do when the backend can't
  * answer. Its name identifies the use case: <i>how often may this caller do this?</i> Immutable.
+ *
+ * @param name what it limits, and by which it is found: 1 to 64 of {@code A-Z a-z 0-9 . _ -}
+ * @param limits those of calls in flight first, and after the others its {@link #penalty} if it has one. Each has a name
+ * @param onFailure what answers when the backend can't
+ * @param deadline the longest that a decision waits for the backend, from 1 ms to 1 minute; null for the backend's own
+ * @param holds how many reservations of one key are kept at most; 0 if it can't be reserved
  */
-public final class Policy {
+public record Policy(
+        String name,
+        List<Limit> limits,
+        FailureMode onFailure,
+        @Nullable Duration deadline,
+        int holds) {
     /** The most reservations of one key that can be kept. */
     public static final int MAX_HOLDS = 10_000;
 
     private static final Duration SHORTEST_DEADLINE = Duration.ofMillis(1);
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
-    private final String name;
-    private final List<Limit> limits;
-    private final FailureMode onFailure;
-    private final @Nullable Duration deadline;
-    private final int holds;
-    private final boolean inFlight;
-
-    private Policy(String name, List<Limit> given, FailureMode onFailure, @Nullable Duration deadline, int holds) {
+    /**
+     * Orders the limits, and names those without a name: {@link #of(String, List)}.
+     *
+     * @throws IllegalArgumentException as the methods here
+     */
+    public Policy {
         Limit.checkName("policy", name);
         Objects.requireNonNull(onFailure, "onFailure");
-        if (given.stream().allMatch(limit -> limit instanceof Penalty)) {
+        if (limits.stream().allMatch(Limit::isBlock)) {
             throw new IllegalArgumentException(
                     "policy '" + name + "' has no limit; give it at least one, such as 3/10s");
         }
-        List<Limit> limits = named(name, inOrder(name, given));
+        limits = named(name, inOrder(name, limits));
         if (onFailure != FailureMode.DENY && usualMode(limits) == FailureMode.DENY) {
             throw new IllegalArgumentException("RL-174 policy '" + name + "' with " + limits + " has failure mode '"
                     + onFailure.text() + "', which could sell the same permits twice while Redis is"
@@ -50,16 +58,10 @@ public final class Policy {
                     + ", outside 1 ms to 1 minute; give it some milliseconds");
         }
         checkHolds(name, limits, holds);
-        this.name = name;
-        this.limits = limits;
-        this.onFailure = onFailure;
-        this.deadline = deadline;
-        this.holds = holds;
-        this.inFlight = limits.get(0).isInFlight();
     }
 
     /**
-     * A policy with {@link FailureMode#LOCAL}, with {@link FailureMode#DENY} where a limit is a {@link Stock}; and with the
+     * A policy with {@link FailureMode#LOCAL}, with {@link FailureMode#DENY} where a limit is a {@linkplain Limit#allotment stock}; and with the
      * backend's own deadline.
      *
      * @param name 1 to 64 of {@code A-Z a-z 0-9 . _ -}
@@ -84,24 +86,9 @@ public final class Policy {
                 : FailureMode.DENY;
     }
 
-    /** What it limits, and the name by which it is found. */
-    public String name() {
-        return name;
-    }
-
-    /** Its limits, those of calls in flight first, and after them its {@link #penalty} if it has one. Each has a name. */
-    public List<Limit> limits() {
-        return limits;
-    }
-
-    /** How many reservations of one key are kept at most; 0 if it can't be reserved. */
-    public int holds() {
-        return holds;
-    }
-
     /** Whether one of its limits caps calls in flight: then who takes its permits must {@linkplain RateLimiter#enter end} the call. */
     public boolean isInFlight() {
-        return inFlight;
+        return limits.get(0).isInFlight();
     }
 
     /** Whether a charge takes one permit of this limit, whatever it costs: of a cap on calls in flight beside reservations. */
@@ -109,20 +96,10 @@ public final class Policy {
         return holds > 0 && limit.isInFlight();
     }
 
-    /** What answers when the backend can't. */
-    public FailureMode onFailure() {
-        return onFailure;
-    }
-
-    /** The longest that a decision waits for the backend; null for the backend's own deadline. */
-    public @Nullable Duration deadline() {
-        return deadline;
-    }
-
     /**
      * The same policy with another failure mode.
      *
-     * @throws IllegalArgumentException if a limit is a {@link Stock}, which only {@link FailureMode#DENY} fits
+     * @throws IllegalArgumentException if a limit is a {@linkplain Limit#allotment stock}, which only {@link FailureMode#DENY} fits
      */
     public Policy withFailureMode(FailureMode mode) {
         return new Policy(name, limits, mode, deadline, holds);
@@ -144,22 +121,24 @@ public final class Policy {
      *
      * @param mostPerKey how many reservations of one key are kept at most, with those that ended a short time ago; from 1 to
      *     {@value #MAX_HOLDS}, 0 for none
-     * @throws IllegalArgumentException if it is out of range, or a limit is neither a {@link FixedWindow} nor a {@link TokenBucket}
-     *     nor a cap on calls in flight, which counts a reservation as one call
+     * @throws IllegalArgumentException if it is out of range, or a limit is neither a fixed window nor a token bucket nor a cap on
+     *     calls in flight, which counts a reservation as one call
      */
     public Policy withHolds(int mostPerKey) {
         return new Policy(name, limits, onFailure, deadline, mostPerKey);
     }
 
-    /** The same policy with this penalty; null for none. */
-    public Policy withPenalty(@Nullable Penalty penalty) {
-        if (penalty == null && penalty() == null) {
-            return this;
-        }
+    /**
+     * The same policy with this block in place of its own; null for none.
+     *
+     * @throws IllegalArgumentException if it is no {@link Limit#block}
+     */
+    public Policy withPenalty(@Nullable Limit block) {
+        Limit.refuseIf(block != null && !block.isBlock(), "'" + block + "' is not a block; write Limit.block(...)");
         List<Limit> others = new ArrayList<>(limits);
-        others.removeIf(limit -> limit instanceof Penalty);
-        if (penalty != null) {
-            others.add(penalty);
+        others.removeIf(Limit::isBlock);
+        if (block != null) {
+            others.add(block);
         }
         return others.equals(limits) ? this : new Policy(name, others, onFailure, deadline, holds);
     }
@@ -172,8 +151,9 @@ public final class Policy {
     public Policy withLimits(List<Limit> others) {
         Policy other = new Policy(name, others, onFailure, deadline, holds);
         if (takesMembers() != other.takesMembers()
-                || !inFlight && other.inFlight
-                || Stream.concat(limits.stream(), others.stream()).anyMatch(Stock.class::isInstance)) {
+                || !isInFlight() && other.isInFlight()
+                || usualMode(limits) == FailureMode.DENY
+                || usualMode(others) == FailureMode.DENY) {
             throw new IllegalArgumentException(
                     "limits that count members, or calls in flight, can't replace others, and a stock none");
         }
@@ -192,8 +172,9 @@ public final class Policy {
     }
 
     /** What blocks a key after many denials; null for nothing. */
-    public @Nullable Penalty penalty() {
-        return limits.get(limits.size() - 1) instanceof Penalty penalty ? penalty : null;
+    public @Nullable Limit penalty() {
+        Limit last = limits.get(limits.size() - 1);
+        return last.isBlock() ? last : null;
     }
 
     /** The same policy with each limit divided among that number of instances. For this library. */
@@ -216,15 +197,10 @@ public final class Policy {
         for (Limit limit : limits) {
             Algorithm algorithm = limit.algorithm();
             if (holds > 0 && algorithm.isQuota() && !limit.isInFlight() && !algorithm.takesHolds()) {
-                boolean isLog = limit instanceof SlidingLog;
                 throw new IllegalArgumentException(
                         "RL-181 policy '" + name + "' has holds, and its limit '" + limit.text()
-                                + "' can't be reserved; "
-                                + (isLog
-                                        ? "holds go with fixed and token-bucket, so write '"
-                                                + limit.text().replace(limit.kind(), Algorithm.TOKEN_BUCKET.text())
-                                                + "'"
-                                        : "leave 'holds' out (a stock has a hold of its own), or make it fixed or token-bucket"));
+                                + "' can't be reserved; write fixed or token-bucket, or leave 'holds' out (a stock has a hold of its"
+                                + " own)");
             }
         }
     }
@@ -232,17 +208,15 @@ public final class Policy {
     /** Calls in flight first, which a block does not count; a block last, because it counts what the others deny. */
     private static List<Limit> inOrder(String policy, List<Limit> limits) {
         List<Limit> ordered = new ArrayList<>(limits);
-        ordered.sort(Comparator.comparing((Limit limit) -> limit instanceof Penalty)
-                .thenComparing(limit -> !limit.isInFlight()));
-        if (ordered.size() > 1 && ordered.get(ordered.size() - 2) instanceof Penalty) {
+        ordered.sort(Comparator.comparing(Limit::isBlock).thenComparing(limit -> !limit.isInFlight()));
+        if (ordered.size() > 1 && ordered.get(ordered.size() - 2).isBlock()) {
             throw new IllegalArgumentException("policy '" + policy + "' has two blocks; give it one");
         }
         return ordered;
     }
 
     private static List<Limit> named(String policy, List<Limit> limits) {
-        long quotas =
-                limits.stream().filter(limit -> !(limit instanceof Penalty)).count();
+        long quotas = limits.stream().filter(limit -> !limit.isBlock()).count();
         Map<String, Long> periods = limits.stream()
                 .filter(limit -> limit.name() == null)
                 .collect(Collectors.groupingBy(limit -> limit.label(), Collectors.counting()));
@@ -268,27 +242,5 @@ public final class Policy {
             named.add(one);
         }
         return List.copyOf(named);
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return this == other
-                || other instanceof Policy that
-                        && name.equals(that.name)
-                        && limits.equals(that.limits)
-                        && onFailure == that.onFailure
-                        && Objects.equals(deadline, that.deadline)
-                        && holds == that.holds;
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(name, limits);
-    }
-
-    @Override
-    public String toString() {
-        return "Policy[name=" + name + ", limits=" + limits + ", onFailure=" + onFailure + ", deadline=" + deadline
-                + (holds == 0 ? "" : ", holds=" + holds) + "]";
     }
 }

@@ -1,5 +1,6 @@
 package io.limiter;
 
+import io.limiter.Hold.Settlement;
 import io.limiter.internal.Access;
 import java.time.Duration;
 import java.util.List;
@@ -107,7 +108,7 @@ public abstract class RateLimiter implements AutoCloseable {
     public abstract CompletableFuture<Boolean> refundAsync(List<Decision> decisions, Predicate<? super Charge> which);
 
     /**
-     * Confirms what an allowed decision took of a {@link Stock}, when the purchase is complete: its hold
+     * Confirms what an allowed decision took of a {@linkplain Limit#allotment stock}, when the purchase is complete: its hold
      * does not expire any more, and it can't be given back. On another machine, or after a restart, repeat the call
      * with its request id to get the decision. Confirming again has no effect.
      *

@@ -4,8 +4,7 @@ export default {
   article: '000 and 004 section 7',
   lead: 'A hundred tickets for the result show, one each. What is not paid within 30 seconds goes back, and nothing is ever sold twice.',
   config: `limiter.policies.sale:
-  limits: 100 allotment each 1 hold 30s
-  closes: 2099-12-31T23:00:00Z
+  limits: 100 allotment each 1 hold 30s closes 2099-12-31T23:00:00Z
 
 Charge order = new Charge(
     limiter.policy("sale"), PartitionKey.global(), 1, orderId, PartitionKey.of(visitor));

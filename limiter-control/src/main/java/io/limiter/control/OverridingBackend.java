@@ -1,7 +1,6 @@
 package io.limiter.control;
 
 import io.limiter.Backend;
-import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -165,11 +164,11 @@ final class OverridingBackend extends ForwardingBackend {
     }
 
     @Override
-    public BackendHealth health() {
-        BackendHealth health = inner.health();
+    public Backend.Health health() {
+        Backend.Health health = inner.health();
         List<String> all = new ArrayList<>(health.findings());
         all.addAll(inForce.findings());
-        return new BackendHealth(health.servers(), all);
+        return new Backend.Health(health.servers(), all);
     }
 
     /** A charge under the limits of the override in force: under others its state would change. The same if there is none. */

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.BackendHealth;
+import io.limiter.Backend;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
@@ -53,7 +53,7 @@ class LimiterTest {
             assertTrue(onGiven.rateLimiter()
                     .tryAcquire(vote, PartitionKey.global(), 1)
                     .allowed());
-            assertEquals(BackendHealth.WELL, limiter.rateLimiter().monitor().health());
+            assertEquals(Backend.Health.WELL, limiter.rateLimiter().monitor().health());
             assertEquals(2, log.of(Level.WARN, "RL-118 nothing is limited").size(), log::toString);
             IllegalArgumentException refused = assertThrows(
                     IllegalArgumentException.class,

@@ -133,8 +133,8 @@ class ReloadTest {
         look();
         assertEquals(
                 List.of(
-                        "RL-161 policy 'new' was removed and counts nothing any more; calls that wait for it are denied",
-                        "RL-161 rule 'r' was removed and counts nothing any more"),
+                        "RL-161 limiter.policies.new was removed and counts nothing any more",
+                        "RL-161 limiter.rules.r was removed and counts nothing any more"),
                 log.of(Level.WARN, "RL-161"));
         assertEquals(
                 List.of(

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A stock as text: what it means, and what is refused, because it would sell more than intended. */
 class AllotmentTextTest {
-    private static final String CLOSES = "limiter.policies.sale.closes = 2026-11-27T22:00:00+01:00\n";
+    private static final String CLOSES = " closes 2026-11-27T22:00:00+01:00";
     private static final Instant END = Instant.parse("2026-11-27T21:00:00Z");
 
     private static LimiterConfig config(String lines) throws IOException {
@@ -29,9 +29,9 @@ class AllotmentTextTest {
     }
 
     @Test
-    void thePropertiesSayWhenItOpensAndCloses() throws IOException {
-        Policy sale = config("limiter.policies.sale.limits = 100 allotment each 2 hold 15m, 5/1m\n"
-                        + "limiter.policies.sale.opens = 2026-11-27T10:00:00+01:00[Europe/Rome]\n" + CLOSES)
+    void itsTimesHaveAZoneOrAnOffset() throws IOException {
+        Policy sale = config("limiter.policies.sale.limits = 100 allotment each 2 hold 15m"
+                        + " opens 2026-11-27T10:00:00+01:00[Europe/Rome]" + CLOSES + ", 5/1m")
                 .policies()
                 .get("sale");
         Instant start = Instant.parse("2026-11-27T09:00:00Z");
@@ -63,22 +63,20 @@ class AllotmentTextTest {
             delimiter = '|',
             value = {
                 "RL-171 | 9 allotment | ''",
-                "RL-171 | 9/1m | closes = 2026-11-27T21:00Z",
-                "RL-172 | 9 allotment | closes = 2026-11-27T21:00Z, opens = 2026-11-27T21:00Z",
-                "RL-173 | 9 allotment | closes = 2026-11-27T21:00",
-                "RL-174 | 9 allotment | closes = 2026-11-27T21:00Z, on-failure = local",
-                "RL-174 | 9 allotment | closes = 2026-11-27T21:00Z, on-failure = allow",
-                "RL-104 | 9/1d allotment | closes = 2026-11-27T21:00Z",
+                "RL-172 | 9 allotment closes 2026-11-27T21:00Z opens 2026-11-27T21:00Z | ''",
+                "RL-173 | 9 allotment closes 2026-11-27T21:00 | ''",
+                "RL-174 | 9 allotment closes 2026-11-27T21:00Z | local",
+                "RL-174 | 9 allotment closes 2026-11-27T21:00Z | allow",
+                "RL-104 | 9/1d allotment closes 2026-11-27T21:00Z | ''",
                 "RL-104 | 9/1d each 2 | ''",
-                "RL-104 | 9 allotment each 10 | closes = 2026-11-27T21:00Z",
-                "RL-104 | 10001 allotment | closes = 2026-11-27T21:00Z"
+                "RL-104 | 9/1m closes 2026-11-27T21:00Z | ''",
+                "RL-104 | 9 allotment each 10 closes 2026-11-27T21:00Z | ''",
+                "RL-104 | 10001 allotment closes 2026-11-27T21:00Z | ''"
             })
-    void whatCouldSellMoreIsRefused(String code, String limits, String others) {
-        StringBuilder text = new StringBuilder("limiter.policies.sale.limits = " + limits + "\n");
-        for (String other : others.isEmpty() ? new String[0] : others.split(", ")) {
-            text.append("limiter.policies.sale.").append(other).append('\n');
-        }
-        ConfigException refused = assertThrows(ConfigException.class, () -> config(text.toString()));
+    void whatCouldSellMoreIsRefused(String code, String limits, String mode) {
+        String text = "limiter.policies.sale.limits = " + limits
+                + (mode.isEmpty() ? "" : "\nlimiter.policies.sale.on-failure = " + mode);
+        ConfigException refused = assertThrows(ConfigException.class, () -> config(text));
         Facts.toldInOneLine(refused.getMessage(), code, "limiter.policies.sale.");
     }
 
@@ -95,8 +93,8 @@ class AllotmentTextTest {
             })
     void whatClientsCanDoAboutAStockIsReported(String key, String member, String codes) throws IOException {
         String rule = "limiter.rules.seats.path = /seats/{event}\nlimiter.rules.seats.key = " + key
-                + "\nlimiter.rules.seats.member = " + member + "\nlimiter.rules.seats.limits = 100 allotment each 2\n"
-                + CLOSES.replace("policies.sale", "rules.seats");
+                + "\nlimiter.rules.seats.member = " + member + "\nlimiter.rules.seats.limits = 100 allotment each 2"
+                + CLOSES + "\n";
         assertEquals(
                 codes,
                 config(rule).settings().notes().stream()

@@ -147,15 +147,6 @@ class ConfigSourcesTest {
     }
 
     @Test
-    void theKeysThatThereAre() {
-        List<String> keys = LimiterConfig.keys();
-        assertTrue(keys.contains("limiter.redis.startup-wait"));
-        assertTrue(keys.contains("limiter.policies.<name>.on-failure"));
-        assertTrue(keys.contains("limiter.rules.<name>.path"));
-        assertEquals(keys.size(), keys.stream().distinct().count());
-    }
-
-    @Test
     void theBackendCanBeFound() {
         assertEquals(BackendKind.IN_PROCESS, found("limiter.instances", "1", false));
         assertEquals(BackendKind.REDIS, found("limiter.instances", "1", true));

@@ -140,7 +140,7 @@ class LimiterConfigTest {
         toldInOneLine(message, "line 2", "RL-104", "limiter.policies.vote.limits = 3/10x", "'10x'", "10s", "minute");
         toldInOneLine(message, "line 3", "RL-101", "limiter.policies.vote.on-failur", "policies.vote.on-failure'?");
         toldInOneLine(message, "line 5", "RL-105", "voting", "limiter.rules.voting.path = /api/*", "/*");
-        toldInOneLine(message, "line 6", "RL-104", "limiter.rules.voting.methods = PSOT", "'POST'?");
+        toldInOneLine(message, "line 6", "RL-104", "limiter.rules.voting.methods = PSOT", "write GET, POST,");
         assertEquals(5, mistakes.problems().size());
     }
 
@@ -160,11 +160,11 @@ class LimiterConfigTest {
                 "limiter.client-ip.trusted-proxy = 10.0.0.0/8 | did you mean 'limiter.client-ip.trusted-proxies'?",
                 "limiter.policies.limits = 3/s | unknown key; ",
                 "limiter.instances = 0 | not a whole number from 1 to 1000000",
-                "limiter.redis.deadline = 0ms | outside 1ms to 60s",
+                "limiter.redis.deadline = 0ms | not a duration from 1ms to 60s",
                 "limiter.redis.deadline = soon | is not a period",
-                "limiter.redis.denial-cache.max-age = 61s | outside 0ms to 60s",
+                "limiter.redis.denial-cache.max-age = 61s | not a duration from 0ms to 60s",
                 "limiter.redis.denial-cache.maxage = 1s | did you mean 'limiter.redis.denial-cache.max-age'?",
-                "limiter.policies.p.deadline = 90s | outside 1ms to 60s",
+                "limiter.policies.p.deadline = 90s | not a duration from 1ms to 60s",
                 "limiter.redis.prefix = {a} | braces would move",
                 "limiter.redis.address = localhost | write redis://host:port",
                 "limiter.redis.address = redis://a:99999 | a port up to 65535",
@@ -228,7 +228,10 @@ class LimiterConfigTest {
                         "names policy 'p' (limiter.properties) and has limits of its own; keep one of the two"),
                 message);
         message = message("limiter.policies.a.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.limits = 2/s\n");
-        assertTrue(message.contains("there is a policy of its name; write limiter.rules.a.policy = a"), message);
+        assertTrue(
+                message.contains(
+                        "there is another one of that name; rename one of the two, or write limiter.rules.a.policy"),
+                message);
     }
 
     @Test

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DenialReason;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;

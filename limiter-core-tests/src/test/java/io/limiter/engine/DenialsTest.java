@@ -162,24 +162,28 @@ class DenialsTest {
     }
 
     @Test
-    void whereNobodyCouldCountEachChargeIsNoted() {
+    void aDenialIsOfTheLongestWaitAndWhereNobodyCouldCountOfTheFirstCharge() {
         Policy other = Policy.of("other", Limit.fixedWindow(1, Duration.ofHours(1)));
         PartitionKey key = PartitionKey.of("a");
+        Charge one = new Charge(NOBODY, key, 1);
+        Charge longer = new Charge(other, key, 1);
+        denials.add(Decision.of(Decision.Source.FAILED_CLOSED, List.of(one, longer), List.of()), false, Runnable::run);
+        DeniedKey first = denials.busiest(10).get(0);
+        assertEquals("nobody", first.policy());
+        assertNull(first.limit());
+        assertTrue(lines().get(0).contains("policy nobody, limit unknown"), lines().get(0));
+        time.advance(Duration.ofSeconds(1));
         denials.add(
                 Decision.of(
-                        Decision.Source.FAILED_CLOSED,
-                        List.of(new Charge(NOBODY, key, 1), new Charge(other, key, 1)),
-                        List.of()),
+                        Decision.Source.REDIS,
+                        List.of(one, longer),
+                        List.of(
+                                LimitOutcome.of(one, NOBODY.limits().get(0), false, 0, 5, 5, 5, 0),
+                                LimitOutcome.of(longer, other.limits().get(0), false, 0, 6, 6, 6, 0))),
                 false,
                 Runnable::run);
         assertEquals(2, denials.busiest(10).size());
-        assertNull(denials.busiest(10).get(0).limit());
-        assertNull(denials.busiest(10).stream()
-                .filter(one -> one.policy().equals("nobody"))
-                .findAny()
-                .orElseThrow()
-                .limit());
-        assertTrue(lines().get(0).contains("limit unknown"), lines().get(0));
+        assertTrue(lines().get(1).contains("policy other, limit '1/1h"), lines().get(1));
     }
 
     /** A flood of one thread is sampled: the busiest key is found, with about the right count. */

@@ -3,7 +3,7 @@ package io.limiter.engine;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.Settlement;
+import io.limiter.Hold.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;

@@ -10,12 +10,12 @@ import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.Settlement;
 import io.limiter.internal.HoldTerms;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
@@ -114,20 +114,23 @@ class UnsettledTest {
         assertEquals(1, count(policy, HoldCount.ABOVE_ESTIMATE));
     }
 
-    /** Nobody has looked at the counts before that. */
     @Test
     void aHoldThatIsSettledLateHasExpired() {
         Hold late = limiter.reserve(ONE, KEY, 10, MINUTE);
-        timer.time.advance(MINUTE);
+        timer.advance(60_000_000);
         assertEquals(Settlement.SETTLED, limiter.settle(late, 5), "its actual cost is charged");
         assertEquals(1, count(ONE, HoldCount.EXPIRED));
         assertEquals(0, limiter.monitor().held(ONE.name()));
         Hold inTime = limiter.reserve(ONE, KEY, 10, MINUTE);
-        timer.time.advance(MINUTE.minusMillis(1));
+        timer.advance(59_999_000);
         assertEquals(Settlement.SETTLED, limiter.settle(inTime, 5));
-        timer.time.advance(MINUTE);
+        timer.advance(60_000_000);
         assertEquals(1, count(ONE, HoldCount.EXPIRED), "not the one in time");
         assertEquals(0, limiter.monitor().held(ONE.name()));
+        limiter.reserve(ONE, KEY, 10, MINUTE);
+        assertEquals(10, limiter.monitor().held(ONE.name()));
+        limiter.close();
+        assertEquals(0, timer.size(), "nothing keeps the thread of a closed limiter");
     }
 
     /** The application settles again: nothing is asked, and nothing is logged. */

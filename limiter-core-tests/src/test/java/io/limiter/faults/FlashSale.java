@@ -74,8 +74,7 @@ final class FlashSale {
     private static Limiter start(String way, int stock) throws IOException {
         String text = "limiter.backend = redis\n" + way
                 + "limiter.redis.deadline = 200ms\n"
-                + "limiter.policies.sale.limits = " + stock + " allotment each 1\n"
-                + "limiter.policies.sale.closes = 2099-01-01T00:00:00+01:00\n";
+                + "limiter.policies.sale.limits = " + stock + " allotment each 1 closes 2099-01-01T00:00:00+01:00\n";
         return Limiter.start(
                 LimiterConfig.builder().text("sale", new StringReader(text)).build());
     }

@@ -1,7 +1,6 @@
 package io.limiter.history;
 
 import io.limiter.Limit;
-import io.limiter.Penalty;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -74,7 +73,7 @@ record BlockHistory(Limit block, List<Seen> calls) {
                 faults.add("blocked " + blocks + " times after " + denials + " denials: " + one);
                 return;
             }
-            if (one.leftNanos > ((Penalty) block).longestMicros() * 1_000) {
+            if (one.leftNanos > block.untilMicros() * 1_000) {
                 faults.add("blocked for too long: " + one);
             }
         }

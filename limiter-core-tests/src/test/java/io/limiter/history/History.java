@@ -1,6 +1,5 @@
 package io.limiter.history;
 
-import io.limiter.FixedWindow;
 import io.limiter.Limit;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
@@ -246,7 +245,7 @@ final class History {
     }
 
     private boolean isCalendar() {
-        return limit instanceof FixedWindow window && window.isAligned();
+        return limit.isAligned();
     }
 
     private boolean isBucket() {

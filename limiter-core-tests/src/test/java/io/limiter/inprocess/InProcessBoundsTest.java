@@ -102,7 +102,7 @@ class InProcessBoundsTest extends BoundedBackend {
         limiter.tryAcquire(filler, PartitionKey.global(), 1);
         // More keys than there are states to share: each state decides several charges of this one call.
         List<Charge> charges = new ArrayList<>();
-        for (int i = 0; i < 2 * Overflow.STATES; i++) {
+        for (int i = 0; i < 2 * StateTable.SHARED_STATES; i++) {
             charges.add(new Charge(policy, PartitionKey.of("key " + i), 1));
         }
         int granted = 0;
@@ -112,7 +112,7 @@ class InProcessBoundsTest extends BoundedBackend {
                     ? size
                     : 0;
         }
-        assertTrue(granted > 0 && granted <= 3 * Overflow.STATES, granted + " granted");
+        assertTrue(granted > 0 && granted <= 3 * StateTable.SHARED_STATES, granted + " granted");
     }
 
     @Test
@@ -127,7 +127,7 @@ class InProcessBoundsTest extends BoundedBackend {
             Charge charge = new Charge(policy, PartitionKey.of("user " + i), 1, "1");
             passed += limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed() ? 1 : 0;
         }
-        assertTrue(passed <= 3 * Overflow.STATES, passed + " passed");
+        assertTrue(passed <= 3 * StateTable.SHARED_STATES, passed + " passed");
     }
 
     @Test

@@ -133,7 +133,7 @@ class InProcessPartsTest extends BoundedBackend {
             time.advance(Duration.ofMillis(1));
         }
         assertTrue(backend.entries() <= 1_000);
-        assertEquals(backend.entries(), backend.table.limits.size());
+        assertTrue(backend.table.names.size() <= StateTable.MOST_NAMES);
     }
 
     @Test
@@ -153,7 +153,7 @@ class InProcessPartsTest extends BoundedBackend {
             assertTrue(granted <= 1 + i % 2, made + " granted " + granted);
             passed += granted;
         }
-        assertTrue(passed <= 2 * (100 + Overflow.MOST_STATES), passed + " passed");
+        assertTrue(passed <= 2 * (100 + StateTable.MOST_SHARED), passed + " passed");
         assertTrue(backend.entries() <= 75, backend.entries() + " states");
         for (int i = 0; i < 25; i++) {
             assertTrue(takes(announced, PartitionKey.of("client " + i), 1));
@@ -201,7 +201,8 @@ class InProcessPartsTest extends BoundedBackend {
             time.advance(Duration.ofMillis(10));
         }
         backend.table.reclaim(time.nowMicros());
-        assertTrue(backend.table.overflow.size() <= 500, backend.table.overflow.size() + " shared states");
+        long shared = backend.table.sharedEntries.used();
+        assertTrue(shared <= 500, shared + " shared states");
     }
 
     @Test

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Hold;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.Settlement;
 import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.stream.Stream;

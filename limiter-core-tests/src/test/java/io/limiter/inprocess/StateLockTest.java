@@ -17,7 +17,6 @@ import io.limiter.TimeSource;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -27,8 +26,9 @@ class StateLockTest {
     @Test
     void statesWithOneGuardHaveOneHolder() throws Exception {
         WallClock clock = new WallClock(TimeSource.system());
-        State guard = new FixedWindowState(null, clock);
-        List<State> guarded = List.of(guard, new FixedWindowState(null, clock), new TokenBucketState(null));
+        PartitionKey key = PartitionKey.of("a");
+        State guard = new FixedWindowState(key, clock);
+        List<State> guarded = List.of(guard, new FixedWindowState(key, clock), new TokenBucketState(key));
         guarded.forEach(state -> state.guard = guard);
         AtomicInteger holders = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
@@ -47,7 +47,7 @@ class StateLockTest {
 
     @Test
     void allLimitsOfAPolicyAndKeyHaveOneGuard() {
-        StateTable table = new StateTable(100, 100, TimeSource.system());
+        StateTable table = new StateTable(100, 100, 1, TimeSource.system());
         Limit quick = Limit.fixedWindow(5, Duration.ofSeconds(1));
         Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
@@ -75,7 +75,7 @@ class StateLockTest {
     @Test
     void limitsThatWereMadeApartAreDecidedUnderBothLocks() throws Exception {
         TimeSource time = TimeSource.system();
-        StateTable table = new StateTable(100, 100, time);
+        StateTable table = new StateTable(100, 100, 1, time);
         PartitionKey key = PartitionKey.of("a");
         List<Limit> limits =
                 List.of(Limit.fixedWindow(5, Duration.ofMinutes(1)), Limit.fixedWindow(5, Duration.ofHours(1)));
@@ -103,25 +103,24 @@ class StateLockTest {
 
     @Test
     void aStateThatWasDroppedDecidesNothing() {
-        State[][] slots = new State[Partition.COUNT][Partition.FIRST_SLOTS];
         Policy policy = Policy.of("p", Limit.fixedWindow(2, Duration.ofSeconds(1)));
         Charge charge = new Charge(policy, PartitionKey.of("a"), 1);
         Limit limit = policy.limits().get(0);
         Capacity.Share share = new Capacity(10).new Share();
         State state = new FixedWindowState(charge.key(), new WallClock(TimeSource.system()));
-        state.limit = new LimitStates(
-                LimitStates.Name.of(charge.policy(), limit), new Capacity.Shares("p", share, share, share));
-        int hash = state.limit.hash(charge.key());
-        Partition partition = new Partition(slots, Partition.of(hash));
-        partition.add(state);
+        LimitName name = LimitName.of(charge.policy(), limit);
+        state.name = name;
+        state.share = new Capacity.Shares("p", share, share, null);
+        int hash = name.hash(charge.key());
+        StateMap map = new StateMap(1);
+        map.add(state);
         assertNotNull(state.decide(policy, charge.key(), 1, limit, 5, () -> 5, true));
-        assertSame(state, Partition.find(slots, state.limit, charge.key(), hash));
-        List<State> dropped = new ArrayList<>();
-        partition.drop(1_000_004, 8, dropped::add);
-        assertEquals(List.of(), dropped);
-        partition.drop(1_000_005, 8, dropped::add);
-        assertEquals(List.of(state), dropped);
-        assertNull(Partition.find(slots, state.limit, charge.key(), hash));
+        assertSame(state, map.find(name, charge.key(), hash));
+        map.drop(1_000_004, 8);
+        assertFalse(state.isDropped());
+        map.drop(1_000_005, 8);
+        assertTrue(state.isDropped());
+        assertNull(map.find(name, charge.key(), hash));
         assertNull(
                 state.decide(policy, charge.key(), 1, limit, 1_000_005, () -> 1_000_005, true),
                 "a caller that had found it before");
@@ -129,6 +128,6 @@ class StateLockTest {
     }
 
     private static State find(StateTable table, Charge charge, Limit limit) {
-        return table.find(LimitStates.Name.of(charge.policy(), limit), charge.key());
+        return table.find(LimitName.of(charge.policy(), limit), charge.key());
     }
 }

@@ -224,7 +224,7 @@ class BatchTest {
         for (int i = 0; i < charges.size(); i++) {
             Call call = call(keys, charges.get(i), modes.get(i), LONG);
             calls.add(call);
-            link.send(List.of(call));
+            link.send(call);
         }
         release();
         return calls.stream().map(call -> text(call.future().join())).toList();
@@ -293,7 +293,7 @@ class BatchTest {
         isReplyLost = false;
         link.health.noteProbeAnswer(1);
         Call look = call(keys, new Charge(Policy.of("p", limit), PartitionKey.of("lost"), 0), Call.LOOK, LONG);
-        link.send(List.of(look));
+        link.send(look);
         release();
         long counted = 100 - look.future().join().get(0).remaining();
         assertTrue(counted >= 2 && counted <= 40, "counted " + counted);
@@ -313,7 +313,7 @@ class BatchTest {
         release();
         Call look = call(keys, new Charge(Policy.of("p", limit), PartitionKey.of("queued"), 0), Call.LOOK, LONG);
         link.health.noteProbeAnswer(1);
-        link.send(List.of(look));
+        link.send(look);
         release();
         assertEquals(
                 100 - CongestionWindow.MOST_FLIGHTS, look.future().join().get(0).remaining());
@@ -324,7 +324,7 @@ class BatchTest {
                 .mapToObj(i -> {
                     Charge charge = new Charge(Policy.of("p", limit), PartitionKey.of(client), 1);
                     Call call = call(keys, charge, Call.TAKE, longest);
-                    link.send(List.of(call));
+                    link.send(call);
                     return call;
                 })
                 .toList();

@@ -3,7 +3,7 @@ package io.limiter.redis;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.BackendHealth.State;
+import io.limiter.Backend.Health.State;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;

@@ -73,7 +73,7 @@ final class EvalBackend implements Backend {
     public CompletionStage<List<Settled>> settle(
             Decision held, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         // Of one charge, so the parts are in the order of its outcomes.
-        List<Settled> settled = Decisions.ends(keys, held.outcomes(), Call.BACK, true).stream()
+        List<Settled> settled = Decisions.ends(keys, held.outcomes(), Call.BACK).stream()
                 .flatMap(ends -> run(Held.of(terms).settling(ends, actual)).stream())
                 .map(outcome -> Reply.settled(outcome.stampMicros()))
                 .toList();
@@ -93,7 +93,7 @@ final class EvalBackend implements Backend {
     }
 
     private List<LimitOutcome> end(Decision decision, String how) {
-        return Decisions.ends(keys, decision.outcomes(), how, false).stream()
+        return Decisions.ends(keys, decision.outcomes(), how).stream()
                 .flatMap(parts -> run(parts).stream())
                 .toList();
     }

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.BackendHealth;
-import io.limiter.BackendHealth.State;
+import io.limiter.Backend;
+import io.limiter.Backend.Health.State;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
@@ -58,7 +58,7 @@ class HealthTest {
                 limiter.tryAcquire(POLICY, PartitionKey.global(), 1);
                 return limiter.monitor().health().isAway();
             });
-            BackendHealth away = limiter.monitor().health();
+            Backend.Health away = limiter.monitor().health();
             assertEquals(Map.of(name, State.AWAY), away.servers());
             assertEquals(1, away.findings().size(), away.toString());
             Facts.told(away.findings().get(0), "RL-225", name);
@@ -101,7 +101,7 @@ class HealthTest {
         try (RedisBackend backend = RedisBackend.builder()
                 .address("redis://user:secret@127.0.0.1:1")
                 .build()) {
-            BackendHealth health = backend.health();
+            Backend.Health health = backend.health();
             assertTrue(health.isAway());
             assertEquals(List.of("Redis at redis://***@127.0.0.1:1"), health.serversThatAre(State.AWAY));
             assertEquals(1, health.findings().size(), health.toString());
@@ -126,7 +126,7 @@ class HealthTest {
     @Test
     void aBackendInThisJvmIsAlwaysWell() {
         try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
-            assertEquals(BackendHealth.WELL, limiter.monitor().health());
+            assertEquals(Backend.Health.WELL, limiter.monitor().health());
         }
     }
 }

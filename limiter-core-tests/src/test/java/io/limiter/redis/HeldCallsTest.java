@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Backend.Settled;
 import io.limiter.Charge;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.Settlement;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;

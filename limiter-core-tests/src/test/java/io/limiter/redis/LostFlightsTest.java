@@ -95,7 +95,7 @@ class LostFlightsTest {
             long over = above.allowed() ? 2 : 0;
             Await.until("logged", () -> lines.of(Level.WARN, "RL-416").size() == 1);
             String line = lines.of(Level.WARN, "RL-416").get(0);
-            assertTrue(line.contains(" 2 so far, " + over + " of them above the limit"), line);
+            assertTrue(line.contains(" " + over + " are held above the limit now"), line);
             first.close();
             above.close();
             Await.until("nothing is in flight", () -> free(two, CALLS) == 2);

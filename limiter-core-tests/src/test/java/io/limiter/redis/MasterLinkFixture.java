@@ -91,7 +91,7 @@ abstract class MasterLinkFixture {
         }
 
         Asker(Call call) {
-            link.send(List.of(call));
+            link.send(call);
             this.answer = call.future();
         }
 

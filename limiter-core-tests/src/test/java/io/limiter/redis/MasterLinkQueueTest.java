@@ -260,12 +260,12 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     void aThreadGetsItsAnswerOrTheEndOfItsTime() throws Exception {
         MasterLink real = link(TimeSource.system());
         Call answered = call(TimeSource.system().nowMicros(), Duration.ofSeconds(30), true);
-        real.send(List.of(answered));
+        real.send(answered);
         new Thread(() -> answer(0)).start();
         assertEquals(2, real.await(answered).get(0).remaining());
         long start = System.nanoTime();
         Call late = call(TimeSource.system().nowMicros(), DEADLINE, true);
-        real.send(List.of(late));
+        real.send(late);
         Thread.currentThread().interrupt();
         assertThrows(BackendException.class, () -> real.await(late));
         assertTrue(System.nanoTime() - start >= 45_000_000, "an interrupt does not shorten the wait");
@@ -403,7 +403,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         long made = time.nowMicros();
         Call call = call(made, DEADLINE, false);
         assertTrue(call.tryEnd(Call.State.WAITING));
-        CongestionWindow.Flight flight = new CongestionWindow(1, false).tryLoadAlone(call(made, DEADLINE, false), made);
+        CongestionWindow.Flight flight = new CongestionWindow(1, false).tryBegin(made);
         assertNotNull(flight);
         assertFalse(call.trySend(made + 30_000, flight));
         assertEquals(made, call.sinceMicros());

@@ -42,18 +42,25 @@ final class BackendStart {
 
     private BackendStart() {}
 
-    /** Several separate instances grant a multiple of each limit, which must be reported. Of settings that are not shared. */
-    static void warnOfWhatInProcessIgnores(Settings settings) {
-        // Perhaps the address is lost, with a profile or a variable.
-        settings.reload().origins().keySet().stream()
-                .filter(key -> key.equals("limiter.instances")
-                        ? settings.storage().instances() > 1
-                        : key.matches("limiter\\.redis\\.(deadline|startup-wait)") || CONNECTION.contains(key))
-                .findFirst()
-                .ifPresent(key -> LOG.warn(
-                        "RL-111 the backend is in-process, so each instance grants the full limits, and {} has no effect; to share"
-                                + " the limits, set limiter.redis.address, without limiter.backend = in-process",
-                        key));
+    /**
+     * Logs what is written and has no effect: perhaps the address is lost, with a profile or a variable. Several separate instances
+     * grant a multiple of each limit.
+     *
+     * @param hasClient whether the application's own client reaches Redis; else the state is in this JVM
+     */
+    static void warnOfWhatIsIgnored(Settings settings, boolean hasClient) {
+        List<String> ignored = settings.reload().origins().keySet().stream()
+                .filter(key -> CONNECTION.contains(key)
+                        || !hasClient && key.matches("limiter\\.(instances|redis\\.(deadline|startup-wait))"))
+                .toList();
+        if (!ignored.isEmpty()) {
+            LOG.warn(
+                    hasClient
+                            ? "RL-115 the application's own connection to Redis is used, so {} has no effect; remove it"
+                            : "RL-111 the backend is in-process, so each instance grants the full limits, and {} has no effect; to"
+                                    + " share the limits, set limiter.redis.address, without limiter.backend = in-process",
+                    String.join(", ", ignored));
+        }
     }
 
     /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
@@ -86,28 +93,20 @@ final class BackendStart {
                 .holdKeep(storage.holdKeep());
         if (shared != null) {
             builder.fallback(wrapped(inProcess, source, storage.instances())).instances(storage.instances());
-            BackendStart.warnOfKeysThatCanBeGuessed(settings);
+            warnOfKeysThatCanBeGuessed(settings);
         }
-        LOG.info(
-                "limiter started: backend {}, policies {}",
-                shared != null ? "redis" : "in-process",
-                BackendStart.shown(settings));
+        LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(settings));
         return builder.build();
     }
 
-    /** The thread that waits for the connection, and warms up; it ends at once where there is none. */
-    static Thread connecting(@Nullable Backend shared, Duration longest) {
-        Thread connecting = new Thread(
-                () -> {
-                    if (shared instanceof RedisBackend redis) {
-                        redis.awaitConnected(longest);
-                    }
-                },
-                "limiter-redis-start");
-        connecting.setDaemon(true);
-        if (shared != null) {
-            connecting.start();
+    /** The thread that waits for the connection, and warms up; null where there is none. */
+    static @Nullable Thread connecting(@Nullable Backend shared, Duration longest) {
+        if (!(shared instanceof RedisBackend redis)) {
+            return null;
         }
+        Thread connecting = new Thread(() -> redis.awaitConnected(longest), "limiter-redis-start");
+        connecting.setDaemon(true);
+        connecting.start();
         return connecting;
     }
 
@@ -146,18 +145,6 @@ final class BackendStart {
                 .changesTo(settings.reload())
                 .forEach(change -> LOG.atLevel(change.startsWith("RL-161") ? Level.WARN : Level.INFO)
                         .log(change));
-    }
-
-    static void warnOfWhatASharedBackendIgnores(Settings settings) {
-        List<String> ignored = CONNECTION.stream()
-                .filter(settings.reload().origins()::containsKey)
-                .toList();
-        if (!ignored.isEmpty()) {
-            LOG.warn(
-                    "RL-115 the application's own connection to Redis is used, so {} {}",
-                    String.join(", ", ignored),
-                    ignored.size() == 1 ? "has no effect; remove it" : "have no effect; remove them");
-        }
     }
 
     static Backend redis(RedisSettings settings) {

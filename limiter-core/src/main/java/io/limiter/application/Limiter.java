@@ -12,6 +12,7 @@ import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.Settings;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +54,8 @@ public final class Limiter implements AutoCloseable {
     private volatile Snapshot snapshot;
     /** In the order in which they were derived. Guarded by this. */
     private final Set<Derived<?>> derived = new LinkedHashSet<>();
+    /** Guarded by this. */
+    private final Set<Policy> announced = new HashSet<>();
 
     private final ConfigSource.@Nullable Followed followed;
     /** The configuration without the overlay. Changed under this. */
@@ -76,7 +79,7 @@ public final class Limiter implements AutoCloseable {
         this.toClose = rateLimiter;
         this.keyHash = settings.redis().keyHash();
         this.own = config;
-        this.snapshot = Snapshot.of(config, Map.of(), Map.of());
+        this.snapshot = Snapshot.of(config, Map.of());
         config.policies().values().forEach(this.rateLimiter::announce);
         this.endNaming = this.rateLimiter
                 .monitor()
@@ -115,12 +118,14 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalStateException as {@link #start(LimiterConfig)}
      */
     public static Limiter startInBackground(LimiterConfig config, @Nullable Backend client) {
+        return start(config, client, ConfigSource.of(config));
+    }
+
+    /** The same with another source; null for none. It is closed with the limiter. */
+    static Limiter start(LimiterConfig config, @Nullable Backend client, @Nullable ConfigSource source) {
         Settings settings = config.settings();
-        ConfigSource source = ConfigSource.of(config);
-        if (client != null) {
-            BackendStart.warnOfWhatASharedBackendIgnores(settings);
-        } else if (!config.isShared()) {
-            BackendStart.warnOfWhatInProcessIgnores(settings);
+        if (client != null || !config.isShared()) {
+            BackendStart.warnOfWhatIsIgnored(settings, client != null);
         }
         Backend shared = client == null && config.isShared() ? BackendStart.redis(settings.redis()) : client;
         Thread connecting = BackendStart.connecting(shared, settings.redis().startupWait());
@@ -135,14 +140,14 @@ public final class Limiter implements AutoCloseable {
      * which began with its start. An interrupt ends the wait, and is kept.
      */
     public void awaitConnected() {
-        if (connecting != null) {
-            join(connecting);
-        }
+        join(connecting);
     }
 
-    private static void join(Thread connecting) {
+    private static void join(@Nullable Thread connecting) {
         try {
-            connecting.join();
+            if (connecting != null) {
+                connecting.join();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -154,14 +159,7 @@ public final class Limiter implements AutoCloseable {
      * connection to Redis have no effect here.
      */
     public static Limiter start(LimiterConfig config, Backend shared) {
-        return start(config, shared, ConfigSource.of(config));
-    }
-
-    /** The same with a source that the caller made, for the library's own modules; null for none. It is closed with the limiter. */
-    public static Limiter start(LimiterConfig config, Backend shared, @Nullable ConfigSource source) {
-        BackendStart.warnOfWhatASharedBackendIgnores(config.settings());
-        Objects.requireNonNull(shared, "shared");
-        return new Limiter(config, BackendStart.rateLimiter(config.settings(), shared, source), source, shared, null);
+        return startInBackground(config, Objects.requireNonNull(shared, "shared"));
     }
 
     /**
@@ -223,13 +221,10 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if there is another policy of that name
      */
     public synchronized void announce(Policy policy) {
-        withFittingOverlay(() -> {
-            if (snapshot.isNew(policy)) {
-                rateLimiter.announce(policy);
-                snapshot.add(policy);
-            }
-            return policy;
-        });
+        if (!announced.contains(policy)) {
+            derive(config -> policy, List::of);
+            announced.add(policy);
+        }
     }
 
     /**
@@ -275,7 +270,7 @@ public final class Limiter implements AutoCloseable {
         Snapshot now = snapshot;
         Object value = now.derived().remove(one);
         if (value != null && !one.policiesOf(value).isEmpty()) {
-            snapshot = Snapshot.of(now.config(), now.own(), now.derived());
+            snapshot = Snapshot.of(now.config(), now.derived());
             retractMissing(now);
         }
     }

@@ -15,31 +15,20 @@ import org.jspecify.annotations.Nullable;
  * stays. Thread-safe.
  *
  * @param config as given
- * @param own policies that were announced besides, by name
- * @param policies both, and those of the derived, by name
+ * @param policies its policies, and those of the derived, by name
  * @param derived the values made from the configuration, by their {@link Derived}
  */
-record Snapshot(
-        LimiterConfig config, Map<String, Policy> own, Map<String, Policy> policies, Map<Derived<?>, Object> derived) {
+record Snapshot(LimiterConfig config, Map<String, Policy> policies, Map<Derived<?>, Object> derived) {
     /**
      * With all policies.
      *
      * @throws IllegalArgumentException if two policies have one name
      */
-    static Snapshot of(LimiterConfig config, Map<String, Policy> own, Map<Derived<?>, Object> derived) {
+    static Snapshot of(LimiterConfig config, Map<Derived<?>, Object> derived) {
         Map<String, Policy> policies = new LinkedHashMap<>(config.policies());
-        own.forEach((name, policy) -> {
-            if (policies.putIfAbsent(name, policy) != null) {
-                throw conflict(name);
-            }
-        });
         derived.forEach((one, value) ->
                 one.policiesOf(value).forEach(policy -> check(policies.putIfAbsent(policy.name(), policy), policy)));
-        return new Snapshot(
-                config,
-                new ConcurrentHashMap<>(own),
-                new ConcurrentHashMap<>(policies),
-                new ConcurrentHashMap<>(derived));
+        return new Snapshot(config, new ConcurrentHashMap<>(policies), new ConcurrentHashMap<>(derived));
     }
 
     /**
@@ -58,7 +47,7 @@ record Snapshot(
         }
         Map<Derived<?>, Object> values = new LinkedHashMap<>();
         all.forEach(one -> values.put(one, one.made(other)));
-        return of(other, own, values);
+        return of(other, values);
     }
 
     /** All policies, in the order of the configuration, then by name. */
@@ -78,24 +67,6 @@ record Snapshot(
         return policy;
     }
 
-    /** Whether a policy that is announced is not known yet; throws if there is another of its name. */
-    boolean isNew(Policy policy) {
-        Policy known = policies.get(policy.name());
-        if (policy.equals(known) && own.containsKey(policy.name())) {
-            return false;
-        }
-        if (known != null) {
-            throw conflict(policy.name());
-        }
-        return true;
-    }
-
-    /** Adds a policy that is announced. */
-    void add(Policy policy) {
-        own.put(policy.name(), policy);
-        policies.put(policy.name(), policy);
-    }
-
     /**
      * Adds a derived value.
      *
@@ -110,13 +81,9 @@ record Snapshot(
 
     private static void check(@Nullable Policy known, Policy policy) {
         if (known != null && !known.equals(policy)) {
-            throw conflict(policy.name());
+            throw new IllegalArgumentException(
+                    "RL-151 policy '" + policy.name()
+                            + "' is there twice, among those of the configuration, of plans, of annotations and of code; rename one of the two");
         }
-    }
-
-    private static IllegalArgumentException conflict(String name) {
-        return new IllegalArgumentException(
-                "RL-151 policy '" + name
-                        + "' is there twice, among those of the configuration, of plans, of annotations and of code; rename one of the two");
     }
 }

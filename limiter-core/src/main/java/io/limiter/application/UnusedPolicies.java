@@ -29,7 +29,7 @@ final class UnusedPolicies {
         now.rules().forEach(rule -> use(rule.policies()));
         Set<String> decided = limiter.rateLimiter().monitor().policies();
         Set<String> unused = new TreeSet<>(now.policies().keySet());
-        unused.removeAll(decided);
+        known.addAll(decided);
         unused.removeAll(known);
         if (!now.enabled() || unused.isEmpty() || decided.contains(LimiterMonitor.OTHERS)) {
             return;

@@ -1,7 +1,6 @@
 package io.limiter.config;
 
 import io.limiter.Policy;
-import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.Settings;
 import java.io.ByteArrayInputStream;
@@ -51,14 +50,6 @@ public final class LimiterConfig {
     public static LimiterConfig load(Path file) throws IOException {
         Builder text = builder().file(file).environment(System.getenv());
         return text.readAgain(List.of(file), () -> load(file)).build();
-    }
-
-    /**
-     * All keys in their canonical spelling; {@code <name>} is the name of a policy or a rule. For code that reads,
-     * completes or checks properties itself.
-     */
-    public static List<String> keys() {
-        return ConfigKey.names(false);
     }
 
     /** A builder without any settings. */

@@ -5,13 +5,13 @@ import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
+import io.limiter.Hold.Settlement;
 import io.limiter.InFlight;
 import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.Access;
 import java.time.Duration;
@@ -75,8 +75,7 @@ final class BackendRateLimiter extends RateLimiter {
         this.executor = executor;
         this.waiting =
                 new WaitQueues(timer, maxWaiting, executor, charges -> ask(charges, Backend.Mode.TAKE), this::complete);
-        this.monitor = new EngineMonitor(
-                new DenialRecord(TimeSource.system()), backend::health, waiting::waiting, this::countExpired);
+        this.monitor = new EngineMonitor(new DenialRecord(TimeSource.system()), backend::health, waiting::waiting);
         this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
         this.returns = new Returns(backend, fallback, waiting, this::countsOf);
         this.holds = new Reservations(backend, fallback, failures, returns, this::countsOf, timer, holdKeep);
@@ -150,11 +149,6 @@ final class BackendRateLimiter extends RateLimiter {
                 new PolicyCalls(policy, backend.decider(policy), counts, decision -> returns.end(decision, counts));
         latestPolicies[System.identityHashCode(policy) & LATEST_POLICIES - 1] = calls;
         return calls;
-    }
-
-    /** Not a reference to {@link #holds}: the monitor gets this before those are made. */
-    private void countExpired() {
-        holds.countExpired();
     }
 
     private CallCounts countsOf(Policy policy) {

@@ -22,7 +22,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,8 +57,7 @@ final class DenialRecord {
 
     private volatile boolean isFlood;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    // All that follows is guarded by it.
+    // All that follows is guarded by the lock of this, which nobody holds for long; in a flood few threads take it.
     /** The one that was denied last is the last one. */
     private final Map<Id, Entry> entries = new LinkedHashMap<>(16, 0.75f, true);
 
@@ -90,12 +88,9 @@ final class DenialRecord {
                     linesPerSecond + " lines and " + mostKeys + " keys; write 0 to 1 000 lines, and 0 to 10 000 keys");
         }
         lines = linesPerSecond == 0 ? null : new Throttle(time::nowMicros, 1_000_000 / linesPerSecond);
-        lock.lock();
-        try {
+        synchronized (this) {
             keys = mostKeys;
             displace();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -125,11 +120,8 @@ final class DenialRecord {
     List<DeniedKey> busiest(int most) {
         long now = time.nowMicros();
         Map<Id, Entry> copy;
-        lock.lock();
-        try {
+        synchronized (this) {
             copy = new HashMap<>(entries);
-        } finally {
-            lock.unlock();
         }
         return copy.entrySet().stream()
                 .map(one -> shown(one.getKey(), one.getValue(), now))
@@ -164,68 +156,45 @@ final class DenialRecord {
         if (isFlood && (ThreadLocalRandom.current().nextInt() & SAMPLED - 1) != 0) {
             return;
         }
-        long now = time.nowMicros();
-        // No thread waits for this.
-        if (!lock.tryLock()) {
-            return;
-        }
-        int denials = isFlood ? SAMPLED : 1;
-        try {
-            watch(denials, now);
-            count(denial, shadow, denials, now);
-        } finally {
-            lock.unlock();
-        }
+        int denials = count(denial, shadow);
         Throttle log = lines;
-        if (log == null) {
-            return;
-        }
-        if (!log.tryPass()) {
+        if (log != null && !log.tryPass()) {
             notLogged.add(denials);
-            return;
-        }
-        try {
-            logging.execute(() -> log(denial, shadow));
-        } catch (RuntimeException failed) {
-            // The call is denied all the same, not failed.
-            LOG.debug("a denial was not logged", failed);
+        } else if (log != null) {
+            try {
+                logging.execute(() -> log(denial, shadow));
+            } catch (RuntimeException failed) {
+                // The call is denied all the same, not failed.
+                LOG.debug("a denial was not logged", failed);
+            }
         }
     }
 
-    private void watch(int denials, long now) {
-        if (now - windowStart >= WINDOW_MICROS) {
-            // A window that ended long ago was followed by quiet ones.
-            isFlood = inWindow > MOST_IN_WINDOW && now - windowStart < 2 * WINDOW_MICROS;
+    /** Counts a denial, and in a flood those that it represents; returns how many. */
+    private synchronized int count(Decision denial, boolean shadow) {
+        long now = time.nowMicros();
+        int denials = isFlood ? SAMPLED : 1;
+        inWindow += denials;
+        if (inWindow > MOST_IN_WINDOW || now - windowStart >= WINDOW_MICROS) {
+            isFlood = now - windowStart < WINDOW_MICROS;
             windowStart = now;
             inWindow = 0;
         }
-        inWindow += denials;
-        isFlood = isFlood || inWindow > MOST_IN_WINDOW;
+        Charge charge = charge(denial);
+        Id id = new Id(charge.policy().name(), bounded(charge.key()), shadow);
+        Entry old = entries.get(id);
+        double count = denials + (old == null ? 0 : old.denied(now));
+        Limit limit = denial.binding().map(LimitOutcome::limit).orElse(null);
+        entries.put(id, new Entry(count, denial.source(), limit, denial.retryAfterMicros(), now));
+        displace();
+        return denials;
     }
 
-    /** A charge that two limits deny counts once, with the longer wait; where nothing could be counted, each charge does. */
-    private void count(Decision denial, boolean shadow, int denials, long now) {
-        List<LimitOutcome> violated = denial.violated();
-        for (Charge charge : denial.charges()) {
-            LimitOutcome by = violated.stream()
-                    .filter(outcome -> outcome.charge().isToSame(charge))
-                    .max((one, other) -> LimitOutcome.compareWaits(one.retryAfterMicros(), other.retryAfterMicros()))
-                    .orElse(null);
-            if (by == null && !violated.isEmpty()) {
-                continue;
-            }
-            Id id = new Id(charge.policy().name(), bounded(charge.key()), shadow);
-            Entry old = entries.get(id);
-            entries.put(
-                    id,
-                    new Entry(
-                            denials + (old == null ? 0 : old.denied(now)),
-                            denial.source(),
-                            by == null ? null : by.limit(),
-                            by == null ? denial.retryAfterMicros() : by.retryAfterMicros(),
-                            now));
-        }
-        displace();
+    /** The charge that was denied; of several the one with the longest wait; where nothing could be counted, the first one. */
+    private static Charge charge(Decision denial) {
+        return denial.binding()
+                .map(LimitOutcome::charge)
+                .orElseGet(() -> denial.charges().get(0));
     }
 
     /** The key, or where that is very long its hash. */
@@ -235,7 +204,7 @@ final class DenialRecord {
 
     private void log(Decision denial, boolean shadow) {
         LimitOutcome binding = denial.binding().orElse(null);
-        Charge charge = binding == null ? denial.charges().get(0) : binding.charge();
+        Charge charge = charge(denial);
         List<String> names = rulesOf(charge.policy().name(), shadow);
         String operator = rules.stream()
                 .map(naming -> naming.operator(charge.policy().name(), charge.key()))

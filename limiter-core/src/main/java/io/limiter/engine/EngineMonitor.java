@@ -1,7 +1,7 @@
 package io.limiter.engine;
 
+import io.limiter.Backend;
 import io.limiter.BackendException;
-import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
@@ -33,18 +33,14 @@ final class EngineMonitor extends LimiterMonitor {
     private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
 
     private final DenialRecord denials;
-    private final Supplier<BackendHealth> health;
+    private final Supplier<Backend.Health> health;
     private final IntSupplier waiting;
 
-    private final Runnable beforeHolds;
-
-    /** @param beforeHolds counts what of reservations is not counted yet */
-    EngineMonitor(DenialRecord denials, Supplier<BackendHealth> health, IntSupplier waiting, Runnable beforeHolds) {
+    EngineMonitor(DenialRecord denials, Supplier<Backend.Health> health, IntSupplier waiting) {
         super(Access.LIBRARY);
         this.denials = denials;
         this.health = health;
         this.waiting = waiting;
-        this.beforeHolds = beforeHolds;
     }
 
     @Override
@@ -81,7 +77,6 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long holds(String policy, HoldCount what) {
-        beforeHolds.run();
         return sum(policy, CallCounts.number(what));
     }
 
@@ -92,7 +87,6 @@ final class EngineMonitor extends LimiterMonitor {
 
     @Override
     public long held(String policy) {
-        beforeHolds.run();
         return sum(policy, CallCounts.HELD);
     }
 
@@ -127,7 +121,7 @@ final class EngineMonitor extends LimiterMonitor {
     }
 
     @Override
-    public BackendHealth health() {
+    public Backend.Health health() {
         return health.get();
     }
 

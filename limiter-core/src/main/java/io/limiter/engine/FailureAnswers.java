@@ -81,20 +81,16 @@ final class FailureAnswers {
 
     private Decision local(Backend local, List<Charge> charges, Backend.Mode mode, @Nullable HoldTerms terms) {
         Charge first = charges.get(0);
-        if (terms != null) {
-            List<Charge> parts = charges.stream()
-                    .map(charge -> under(share(local, charge.policy()).part, charge))
-                    .toList();
-            return local.reserve(parts, terms).toCompletableFuture().join();
+        if (terms == null && charges.size() == 1 && first.isPlain()) {
+            // On a shorter path: an outage is when no processor is to spare.
+            return share(local, first.policy()).decider.decideNow(first.key(), first.permits(), mode);
         }
-        // On a shorter path: an outage is when no processor is to spare.
-        return charges.size() == 1 && first.isPlain()
-                ? share(local, first.policy()).decider.decideNow(first.key(), first.permits(), mode)
-                : local.decideNow(
-                        charges.stream()
-                                .map(charge -> under(share(local, charge.policy()).part, charge))
-                                .toList(),
-                        mode);
+        List<Charge> parts = charges.stream()
+                .map(charge -> under(share(local, charge.policy()).part, charge))
+                .toList();
+        return terms == null
+                ? local.decideNow(parts, mode)
+                : local.reserve(parts, terms).toCompletableFuture().join();
     }
 
     /** The same charge to another policy of that name. */

@@ -4,14 +4,14 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.DenialReason;
 import io.limiter.Hold;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.Settlement;
 import io.limiter.internal.Access;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
@@ -19,16 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
@@ -68,12 +66,8 @@ final class Reservations {
     private final Map<HoldCount, Throttle> logThrottles = new EnumMap<>(HoldCount.class);
     /** The announced policies with holds, by name. */
     private final Map<String, Policy> policies = new ConcurrentHashMap<>();
-    /** In the order of their ends. */
-    private final Set<SettleableHold> open = new ConcurrentSkipListSet<>(
-            Comparator.comparingLong((SettleableHold hold) -> hold.endMicros).thenComparing(hold -> hold.terms.id()));
-
-    /** The size of {@link #open}, whose own {@code size()} goes through all of them. */
-    private final AtomicInteger openCount = new AtomicInteger();
+    /** Those that are neither settled nor over. */
+    private final Set<SettleableHold> open = ConcurrentHashMap.newKeySet();
 
     /** What is to be settled again, here until the next attempt begins. */
     private final Set<Unsettled> unsettled = ConcurrentHashMap.newKeySet();
@@ -88,6 +82,9 @@ final class Reservations {
 
         final long endMicros;
         final AtomicBoolean isSettled = new AtomicBoolean();
+        /** Counts its end, unless it is cancelled before; null if it is not counted. */
+        @Nullable
+        Future<?> end;
 
         SettleableHold(Decision decision, HoldTerms terms, List<Policy> announced, long nowMicros) {
             super(Access.LIBRARY, decision);
@@ -201,32 +198,30 @@ final class Reservations {
     }
 
     private void countOpen(SettleableHold hold) {
-        countExpired();
-        if (openCount.incrementAndGet() <= MOST_OPEN) {
+        if (!isClosed && open.size() < MOST_OPEN) {
             open.add(hold);
             heldCharges(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, charge.permits()));
-        } else {
-            openCount.decrementAndGet();
+            hold.end = timer.schedule(() -> expired(hold), hold.terms.ttlMicros());
         }
     }
 
     private void countEnded(SettleableHold hold) {
-        openCount.decrementAndGet();
         heldCharges(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
     }
 
-    /** Counts those that have run out. */
-    void countExpired() {
-        for (Iterator<SettleableHold> inOrder = open.iterator(); inOrder.hasNext(); ) {
-            SettleableHold first = inOrder.next();
-            if (first.endMicros > timer.nowMicros()) {
-                return;
-            }
-            if (open.remove(first)) {
-                countEnded(first);
-                heldCharges(first).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
-            }
+    private void expired(SettleableHold hold) {
+        if (open.remove(hold)) {
+            countEnded(hold);
+            heldCharges(hold).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
         }
+    }
+
+    /** It is not counted at its end any more; returns whether it would have been. */
+    private boolean close(SettleableHold hold) {
+        if (hold.end != null) {
+            hold.end.cancel(false);
+        }
+        return open.remove(hold);
     }
 
     private static Stream<Charge> heldCharges(Hold hold) {
@@ -242,8 +237,7 @@ final class Reservations {
         if (!hold.isSettled.compareAndSet(false, true)) {
             return CompletableFuture.completedFuture(Settlement.ENDED);
         }
-        countExpired();
-        boolean wasOpen = open.remove(hold);
+        boolean wasOpen = close(hold);
         Settlement worst = Settlement.SETTLED;
         for (int i = 0; i < costs.length; i++) {
             if (isHeld(charges.get(i)) && (costs[i] < 0 || costs[i] > Integer.MAX_VALUE)) {
@@ -426,6 +420,7 @@ final class Reservations {
     /** Settlements that still wait are reported as lost. */
     void close() {
         isClosed = true;
+        open.forEach(this::close);
         List.copyOf(unsettled).stream().filter(unsettled::remove).forEach(this::lost);
     }
 }

@@ -6,8 +6,8 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.Stock;
 import io.limiter.internal.Access;
+import io.limiter.internal.Algorithm;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -179,8 +179,8 @@ final class Returns {
     /** Confirms the purchases of a decision; returns false if it made none. */
     CompletableFuture<Boolean> confirm(Decision decision) {
         List<LimitOutcome> bought = decision.outcomes().stream()
-                .filter(outcome ->
-                        outcome.limit() instanceof Stock && outcome.charge().permits() > 0)
+                .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
+                        && outcome.charge().permits() > 0)
                 .toList();
         return !decision.allowed() || bought.isEmpty()
                 ? CompletableFuture.completedFuture(false)

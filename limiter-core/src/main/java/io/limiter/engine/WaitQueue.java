@@ -53,8 +53,6 @@ final class WaitQueue {
     private long lastMicros;
     private Decision.Source source;
     private @Nullable Future<?> alarm;
-    /** When the alarm wakes the queue. */
-    private long alarmMicros;
 
     /** What a queue waits for. */
     record Place(String policy, PartitionKey key) {
@@ -80,7 +78,7 @@ final class WaitQueue {
         @Nullable
         WaitQueue queue;
 
-        long untilMicros;
+        private @Nullable Future<?> timeout;
         /** Whether quota came back while it asked: then its denial may be older. */
         volatile boolean isStale;
 
@@ -125,11 +123,12 @@ final class WaitQueue {
         return isAsking && head() == waiter;
     }
 
-    void add(Waiter waiter, long untilMicros) {
+    /** @param timeout denies it when its wait is over */
+    void add(Waiter waiter, Future<?> timeout) {
         waiters.add(waiter);
         permits += charge(waiter).permits();
         waiter.queue = this;
-        waiter.untilMicros = untilMicros;
+        waiter.timeout = timeout;
     }
 
     /** After the head the next one asks at once. */
@@ -138,6 +137,12 @@ final class WaitQueue {
         waiters.remove(waiter);
         permits -= charge(waiter).permits();
         waiter.queue = null;
+        if (waiter.timeout != null) {
+            waiter.timeout.cancel(false);
+        }
+        if (waiters.isEmpty()) {
+            setAlarm(null);
+        }
     }
 
     /** The head asks at once; one that is asking, once more. */
@@ -146,18 +151,12 @@ final class WaitQueue {
         dueMicros = nowMicros;
     }
 
-    /** Sets what wakes the queue, in place of an earlier one. */
-    void setAlarm(@Nullable Future<?> next, long atMicros) {
+    /** Sets what lets the head ask, in place of an earlier one. */
+    void setAlarm(@Nullable Future<?> next) {
         if (alarm != null) {
             alarm.cancel(false);
         }
         alarm = next;
-        alarmMicros = atMicros;
-    }
-
-    /** Whether the alarm wakes the queue by then, so that a call whose wait ends then needs nothing else. */
-    boolean wakesBy(long micros) {
-        return alarm != null && alarmMicros <= micros;
     }
 
     /** Records a denial by this policy. */
@@ -174,21 +173,6 @@ final class WaitQueue {
     /** When the head asks at the latest: a reservation may end before it is due. */
     long askMicros() {
         return last.policy().holds() > 0 ? Math.min(dueMicros, lastMicros + HELD_PAUSE_MICROS) : dueMicros;
-    }
-
-    /** Whether its wait is over, and it is not the head, which asks or will in time. */
-    boolean isOver(Waiter waiter, long nowMicros) {
-        return waiter.untilMicros <= nowMicros && !(waiter == head() && (isAsking || dueMicros <= waiter.untilMicros));
-    }
-
-    /** The next time at which the head asks, or a wait is over. */
-    long wakeMicros(long nowMicros) {
-        long firstEnd = waiters.stream()
-                .mapToLong(waiter -> waiter.untilMicros)
-                .filter(end -> end > nowMicros)
-                .min()
-                .orElse(Long.MAX_VALUE);
-        return isAsking ? firstEnd : Math.min(firstEnd, askMicros());
     }
 
     /** The charge of a waiter that waits here. */

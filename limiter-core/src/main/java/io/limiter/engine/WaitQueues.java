@@ -19,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
@@ -32,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * its longest denial, and asks for all its charges when it is the head and its wait is over: about two calls to the backend. Thread-safe.
  *
  * <p>Who holds what: here are the queues and the newcomers that ask. A {@link WaitQueue} holds its calls in their order, and the last
- * denial; a {@link Waiter} the promise of its caller. The lock guards all of that. The backend is asked, and promises are completed,
+ * denial; a {@link Waiter} the promise of its caller. The lock of this guards all of that. The backend is asked, and promises are completed,
  * outside of it.
  */
 final class WaitQueues {
@@ -42,15 +41,13 @@ final class WaitQueues {
     private final Function<List<Charge>, CompletableFuture<Decision>> ask;
     private final BiConsumer<CompletableFuture<Decision>, Decision> complete;
 
-    // Not a monitor, which would pin the carrier of a waiting virtual thread.
-    private final ReentrantLock lock = new ReentrantLock();
-    /** Changed under the lock. */
+    /** Changed under the lock, as {@link #waiting} is. */
     private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
 
     /** Newcomers that ask and are in no queue. {@link #wake} must reach them too: their denial may be older than the returned quota. */
     private final Set<Waiter> asking = ConcurrentHashMap.newKeySet();
 
-    /** How many calls are in the queues. Changed under the lock. */
+    /** How many calls are in the queues. */
     private volatile int waiting;
 
     private volatile boolean closed;
@@ -110,8 +107,7 @@ final class WaitQueues {
     /** Whether a newcomer need not ask: it joined the longest queue of its keys, or was denied because it may not wait there. */
     private boolean tryJoinOrDeny(Waiter waiter) {
         Decision denial;
-        lock.lock();
-        try {
+        synchronized (this) {
             long now = timer.nowMicros();
             WaitQueue longest = waiter.charges.stream()
                     .filter(charge -> charge.permits() > 0)
@@ -127,8 +123,6 @@ final class WaitQueues {
             denial = tryJoin(longest, waiter, waiter.untilMicros(here), now)
                     ? null
                     : longest.denial(waiter, longest.earliestMicros(waiter, now), now);
-        } finally {
-            lock.unlock();
         }
         if (denial != null) {
             complete.accept(waiter.promise, denial);
@@ -146,10 +140,9 @@ final class WaitQueues {
             return false;
         }
         queues.put(queue.place, queue);
-        queue.add(waiter, untilMicros);
+        queue.add(waiter, timer.schedule(() -> timeOut(queue, waiter, untilMicros), untilMicros - nowMicros));
         waiting++;
-        // One look at the whole queue for each of many that join it would grow with the square of their number.
-        if (!queue.wakesBy(untilMicros) || queue.head() == waiter) {
+        if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
         }
         waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
@@ -161,15 +154,13 @@ final class WaitQueues {
         waiting--;
         if (queue.waiters.isEmpty()) {
             queues.remove(queue.place, queue);
-            queue.setAlarm(null, 0);
         }
     }
 
     /** Denies calls of these queues, but none that asks: it gets its answer. */
     private void deny(Collection<WaitQueue> those, BiPredicate<WaitQueue, Waiter> isDenied) {
         List<Runnable> denials = new ArrayList<>();
-        lock.lock();
-        try {
+        synchronized (this) {
             long now = timer.nowMicros();
             for (WaitQueue queue : those) {
                 long due = queue.dueMicros;
@@ -181,33 +172,32 @@ final class WaitQueues {
                     }
                 }
             }
-        } finally {
-            lock.unlock();
         }
         denials.forEach(executor::execute);
     }
 
-    /** Denies those whose wait is over, and lets the head ask when it is due. On the timer's thread. */
+    /** Denies a call whose wait is over, unless it is the head and asks in time. On the timer's thread. */
+    private void timeOut(WaitQueue queue, Waiter waiter, long untilMicros) {
+        deny(
+                List.of(queue),
+                (own, one) -> one == waiter && !(queue.head() == waiter && queue.dueMicros <= untilMicros));
+        work(queue);
+    }
+
+    /** Lets the head ask when it is due. On the timer's thread. */
     private void work(WaitQueue queue) {
-        // One time for both: a wait that ends between them would be neither denied now nor woken for.
-        long now = timer.nowMicros();
-        deny(List.of(queue), (own, waiter) -> own.isOver(waiter, now));
         Waiter head;
-        lock.lock();
-        try {
+        synchronized (this) {
             head = queue.head();
-            if (head == null) {
+            if (head == null || queue.isAsking) {
                 return;
             }
-            boolean asks = !queue.isAsking && queue.askMicros() <= now;
-            queue.isAsking |= asks;
-            long wakeMicros = queue.wakeMicros(now);
-            queue.setAlarm(timer.schedule(() -> work(queue), wakeMicros - timer.nowMicros()), wakeMicros);
-            if (!asks) {
+            long pauseMicros = queue.askMicros() - timer.nowMicros();
+            if (pauseMicros > 0) {
+                queue.setAlarm(timer.schedule(() -> work(queue), pauseMicros));
                 return;
             }
-        } finally {
-            lock.unlock();
+            queue.isAsking = true;
         }
         ask.apply(head.charges)
                 .whenCompleteAsync(
@@ -221,28 +211,25 @@ final class WaitQueues {
     /** Handles an answer: to a newcomer, which is in no queue, or to the head of one. */
     private void answered(Waiter waiter, @Nullable Decision decision, @Nullable Throwable failure) {
         WaitQueue own;
-        boolean waits;
-        lock.lock();
-        try {
+        synchronized (this) {
+            asking.remove(waiter);
             long now = timer.nowMicros();
             own = waiter.queue;
             if (own != null) {
                 own.isAsking = false;
             }
-            waits = decision != null && !waiter.promise.isDone() && tryWait(decision, waiter, own, now);
-            if (!waits && own != null && waiter.queue == own) {
+            if (decision != null && !waiter.promise.isDone() && tryWait(decision, waiter, own, now)) {
+                return;
+            }
+            if (own != null && waiter.queue == own) {
                 remove(own, waiter, now);
             }
-        } finally {
-            asking.remove(waiter);
-            lock.unlock();
         }
+        Executor completing = own == null ? Runnable::run : executor;
         if (decision == null) {
             waiter.promise.completeExceptionally(failure == null ? new IllegalStateException("no answer") : failure);
-        } else if (!waits && own == null) {
-            complete.accept(waiter.promise, decision);
-        } else if (!waits) {
-            executor.execute(() -> complete.accept(waiter.promise, decision));
+        } else {
+            completing.execute(() -> complete.accept(waiter.promise, decision));
         }
     }
 
@@ -255,7 +242,6 @@ final class WaitQueues {
         long untilMicros = waiter.untilMicros(decision.violated().stream().map(LimitOutcome::charge));
         if (own != null && own.place.isOf(binding.charge())) {
             own.note(decision, binding, nowMicros);
-            waiter.untilMicros = untilMicros;
             return own.isInFlight() ? nowMicros < untilMicros : own.dueMicros <= untilMicros;
         }
         if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
@@ -273,19 +259,11 @@ final class WaitQueues {
     }
 
     /** Removes a call whose caller has cancelled it. One that is asking stays until its answer, whose permits are then given back. */
-    private void leave(Waiter waiter) {
-        lock.lock();
-        try {
-            WaitQueue queue = waiter.queue;
-            if (queue != null && !queue.isAskingFor(waiter)) {
-                boolean isHead = queue.head() == waiter;
-                remove(queue, waiter, timer.nowMicros());
-                if (isHead) {
-                    timer.execute(() -> work(queue));
-                }
-            }
-        } finally {
-            lock.unlock();
+    private synchronized void leave(Waiter waiter) {
+        WaitQueue queue = waiter.queue;
+        if (queue != null && !queue.isAskingFor(waiter)) {
+            remove(queue, waiter, timer.nowMicros());
+            timer.execute(() -> work(queue));
         }
     }
 
@@ -299,28 +277,19 @@ final class WaitQueues {
 
     /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
-        if (asking.isEmpty() && queues.isEmpty()) {
-            return;
+        if (!asking.isEmpty() || !queues.isEmpty()) {
+            Place place = new Place(policy.name(), key);
+            asking.forEach(waiter -> waiter.isStale |= waiter.charges.stream().anyMatch(place::isOf));
+            hurryIf(queue -> queue.place.equals(place));
         }
-        Place place = new Place(policy.name(), key);
-        asking.forEach(waiter -> waiter.isStale |= waiter.charges.stream().anyMatch(place::isOf));
-        hurryIf(queue -> queue.place.equals(place));
     }
 
-    private void hurryIf(Predicate<WaitQueue> isDue) {
-        if (queues.isEmpty()) {
-            return;
-        }
-        lock.lock();
-        try {
-            for (WaitQueue queue : queues.values()) {
-                if (isDue.test(queue)) {
-                    queue.hurry(timer.nowMicros());
-                    timer.execute(() -> work(queue));
-                }
+    private synchronized void hurryIf(Predicate<WaitQueue> isDue) {
+        for (WaitQueue queue : queues.values()) {
+            if (isDue.test(queue)) {
+                queue.hurry(timer.nowMicros());
+                timer.execute(() -> work(queue));
             }
-        } finally {
-            lock.unlock();
         }
     }
 

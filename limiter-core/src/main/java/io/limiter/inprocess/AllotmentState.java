@@ -1,11 +1,10 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
-import io.limiter.DenialReason;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
+import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.PartitionKey;
-import io.limiter.Stock;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -65,8 +64,8 @@ final class AllotmentState extends State {
 
     private long fullAt;
 
-    /** A stock that takes memory for its purchases from a share. Without a key several keys share it. */
-    AllotmentState(@Nullable PartitionKey key, WallClock clock, Capacity.Share stamps) {
+    /** A stock that takes memory for its purchases from a share. */
+    AllotmentState(PartitionKey key, WallClock clock, Capacity.Share stamps) {
         super(key);
         this.clock = clock;
         this.stamps = stamps;
@@ -88,7 +87,6 @@ final class AllotmentState extends State {
 
     /** The number of the reason for denying the charge, 0 for none. */
     private long reason(Charge charge, Limit limit, long permits, long now) {
-        Stock stock = (Stock) limit;
         long unixMicros = clock.unixMicros(now);
         long n = charge.permits();
         if (n == 0 || repeated(charge, now) > 0) {
@@ -97,13 +95,13 @@ final class AllotmentState extends State {
         long has = isOver(now) ? 0 : soldTo.getOrDefault(member(charge), 0L);
         DenialReason reason = n > limit.burst() || known(charge, now) != null
                 ? DenialReason.QUANTITY
-                : unixMicros >= stock.closesMicros()
+                : unixMicros >= limit.untilMicros()
                         ? DenialReason.CLOSED
                         : has + n > limit.burst()
                                 ? DenialReason.ALREADY_HAD
                                 : sold(now) + permits > limit.permits()
                                         ? DenialReason.SOLD_OUT
-                                        : unixMicros < stock.opensMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
+                                        : unixMicros < limit.fromMicros() ? DenialReason.NOT_OPEN : DenialReason.QUOTA;
         return reason.number();
     }
 
@@ -142,8 +140,7 @@ final class AllotmentState extends State {
             reset = (heldThen == soldThen ? Math.min(end, last + period) : end) - now;
         }
         boolean waits = reason == DenialReason.NOT_OPEN.number();
-        long retryAfter =
-                allowed ? 0 : waits ? ((Stock) limit).opensMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
+        long retryAfter = allowed ? 0 : waits ? limit.fromMicros() - clock.unixMicros(now) : LimitOutcome.NEVER;
         long remaining = Math.max(0, limit.permits() - soldThen);
         return LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, next, reset, allowed ? stamp : reason);
     }
@@ -158,7 +155,7 @@ final class AllotmentState extends State {
 
     private long endThen(Limit limit, long now) {
         long aheadMicros = clock.unixMicros(now) - now;
-        long end = ((Stock) limit).closesMicros() + Stock.KEPT_MICROS - aheadMicros;
+        long end = limit.untilMicros() + Limit.KEPT_MICROS - aheadMicros;
         return sold(now) == 0 ? end : Math.max(ends, end);
     }
 

@@ -4,8 +4,6 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import io.limiter.Penalty;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The denials of the other limits of a policy, and the block that too many of them cause. The permits of a call are the
@@ -18,7 +16,7 @@ final class BlockState extends State {
     private long blockedUntil;
     private long forgottenAt;
 
-    BlockState(@Nullable PartitionKey key) {
+    BlockState(PartitionKey key) {
         super(key);
     }
 
@@ -41,8 +39,7 @@ final class BlockState extends State {
         long forgotten = forgottenAt;
         if (charge.permits() > 0 && (granted || take)) {
             // A clock that stepped back, or shorter times, cut the window and the block.
-            Penalty penalty = (Penalty) limit;
-            long longest = penalty.longestMicros();
+            long longest = limit.untilMicros();
             long lasts = length;
             until = Math.min(until, now + limit.periodMicros());
             blocked = Math.min(blocked, now + Math.min(lasts, longest));
@@ -60,7 +57,7 @@ final class BlockState extends State {
                 counts = counted(now) + denials;
                 until = counts == denials ? now + limit.periodMicros() : until;
                 if (counts >= limit.permits()) {
-                    lasts = Math.min(longest, Math.max(penalty.firstMicros(), forgotten > now ? 2 * lasts : 0));
+                    lasts = Math.min(longest, Math.max(limit.fromMicros(), forgotten > now ? 2 * lasts : 0));
                     blocked = now + lasts;
                     forgotten = blocked + longest;
                     counts = 0;

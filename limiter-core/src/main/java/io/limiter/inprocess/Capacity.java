@@ -1,7 +1,8 @@
 package io.limiter.inprocess;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Units of memory that policies share. Half of them are divided evenly into guaranteed parts, one for each share, which are
@@ -13,12 +14,15 @@ import java.util.List;
  * while all of it was in use.
  */
 final class Capacity {
-    /** The share of states that take nothing. All tables have it, so what it has in use is not counted. */
+    /** The share of states that take nothing. All tables have it. */
     static final Share UNLIMITED = new Capacity(Long.MAX_VALUE).new Share();
+
+    /** The share of states that must take nothing. */
+    static final Share NONE = new Capacity(0).new Share();
 
     private final long total;
     // All that follows is written under the lock of this.
-    private final List<Share> guaranteed = new ArrayList<>();
+    private final Set<Share> guaranteed = new HashSet<>();
     /** The guaranteed part of each share. */
     private long part;
     /** Units in use beyond the guaranteed parts. */
@@ -26,18 +30,33 @@ final class Capacity {
 
     private volatile long used;
 
-    /** The shares of one policy: states, and timestamps of its logs, in states of its own and in those that keys share. */
-    record Shares(String owner, Share entries, Share stamps, Share sharedStamps) {
+    /**
+     * The shares of one policy: states, and timestamps of its logs.
+     *
+     * @param shared those of the states that keys share; null for these themselves
+     */
+    record Shares(
+            String owner,
+            Share entries,
+            Share stamps,
+            @Nullable Shares shared) {
         /** Sets whether a part of the memory is guaranteed. */
         void guarantee(boolean wanted) {
             entries.guarantee(wanted);
             stamps.guarantee(wanted);
-            sharedStamps.guarantee(wanted);
+            if (shared != null) {
+                shared.guarantee(wanted);
+            }
         }
 
         /** Whether they are unused: the policy was retracted, and holds nothing any more. */
         boolean isUnused() {
-            return entries.isUnused() && stamps.isUnused() && sharedStamps.isUnused();
+            return entries.isUnused() && stamps.isUnused() && (shared == null || shared.isUnused());
+        }
+
+        /** Whether there is memory for one more state with that number of timestamps. */
+        boolean hasRoom(long timestamps) {
+            return entries.hasLeft(1) && stamps.hasLeft(timestamps);
         }
     }
 
@@ -62,9 +81,6 @@ final class Capacity {
         /** Gives it a guaranteed part, or removes that. */
         void guarantee(boolean wanted) {
             synchronized (Capacity.this) {
-                if (isGuaranteed == wanted) {
-                    return;
-                }
                 isGuaranteed = wanted;
                 if (wanted) {
                     guaranteed.add(this);
@@ -92,9 +108,6 @@ final class Capacity {
 
         /** Whether that many more can be taken now. */
         boolean hasLeft(long units) {
-            if (this == UNLIMITED) {
-                return true;
-            }
             synchronized (Capacity.this) {
                 long extra = lent(inUse + units) - lent(inUse);
                 return extra == 0 || lent + extra <= total - part * guaranteed.size();
@@ -103,9 +116,6 @@ final class Capacity {
 
         /** Takes that many more, all or none. */
         boolean take(long units) {
-            if (this == UNLIMITED) {
-                return true;
-            }
             synchronized (Capacity.this) {
                 boolean fits = hasLeft(units);
                 if (fits) {
@@ -117,9 +127,6 @@ final class Capacity {
 
         /** Takes that many more, even if others have taken the last ones; returns units if it is negative. */
         void change(long units) {
-            if (this == UNLIMITED) {
-                return;
-            }
             synchronized (Capacity.this) {
                 lent += lent(inUse + units) - lent(inUse);
                 inUse += units;

@@ -5,13 +5,12 @@ import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.internal.Access;
-import org.jspecify.annotations.Nullable;
 
 /** How many permits are in flight. The twin of concurrent.lua, with one instance that never dies. */
 final class ConcurrentState extends State implements LimitOutcome.Holder {
     private long count;
 
-    ConcurrentState(@Nullable PartitionKey key) {
+    ConcurrentState(PartitionKey key) {
         super(key);
     }
 

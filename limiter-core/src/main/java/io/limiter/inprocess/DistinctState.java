@@ -1,13 +1,11 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
-import io.limiter.DistinctMembers;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The members of a window that starts with the first one and ends one period later. The twin of distinct.lua.
@@ -24,11 +22,8 @@ final class DistinctState extends State {
 
     private long end;
 
-    /**
-     * A state that takes memory for its members from a share. Without a key several
-     * keys share it.
-     */
-    DistinctState(@Nullable PartitionKey key, Capacity.Share stamps) {
+    /** A state that takes memory for its members from a share. */
+    DistinctState(PartitionKey key, Capacity.Share stamps) {
         super(key);
         this.stamps = stamps;
     }
@@ -44,7 +39,7 @@ final class DistinctState extends State {
             return Verdict.GRANTS;
         }
         if (isKnown(charge, now)) {
-            return Verdict.of(!((DistinctMembers) limit).deniesRepeats());
+            return Verdict.of(!limit.deniesRepeats());
         }
         boolean fits = counted(now) + permits <= limit.permits();
         boolean lacksMemory = fits && take && !stamps.hasLeft(permits * STAMPS_A_MEMBER);

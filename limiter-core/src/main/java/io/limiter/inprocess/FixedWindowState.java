@@ -1,38 +1,22 @@
 package io.limiter.inprocess;
 
 import io.limiter.Charge;
-import io.limiter.FixedWindow;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A counter that starts with the first admitted call and ends one period later, or at the next turn of a calendar. The twin of
  * fixed_window.lua.
  */
 final class FixedWindowState extends State {
-    /** More than limits and debts can be. */
-    private static final long USED_UP = 4 * Limit.MAX_PERMITS;
-
     private long count;
     private long end;
     private final WallClock clock;
 
-    FixedWindowState(@Nullable PartitionKey key, WallClock clock) {
+    FixedWindowState(PartitionKey key, WallClock clock) {
         super(key);
         this.clock = clock;
-    }
-
-    /**
-     * A state without a key that has granted all of any limit until that time, at most for one period of the limit. It is kept
-     * nowhere, so it denies later too.
-     */
-    static FixedWindowState usedUpUntil(long end, WallClock clock) {
-        FixedWindowState state = new FixedWindowState(null, clock);
-        state.count = USED_UP;
-        state.end = end;
-        return state;
     }
 
     @Override
@@ -45,13 +29,13 @@ final class FixedWindowState extends State {
 
     /** The permits that count now. */
     private long counted(long now) {
-        return end > now || count == USED_UP ? count : 0;
+        return end > now ? count : 0;
     }
 
     private long latestEnd(Limit limit, long now) {
-        if (((FixedWindow) limit).isAligned()) {
+        if (limit.isAligned()) {
             long wall = clock.unixMicros(now);
-            return now + ((FixedWindow) limit).endMicros(wall) - wall;
+            return now + limit.endMicros(wall) - wall;
         }
         return now + limit.periodMicros();
     }

@@ -2,9 +2,9 @@ package io.limiter.inprocess;
 
 import io.limiter.Backend.Settled;
 import io.limiter.Charge;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.Settlement;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import java.util.HashMap;
@@ -152,7 +152,7 @@ final class HoldSet {
         long n = charge.permits();
         HoldSet holds = withMemory(state, now);
         if (holds == null) {
-            return stamped(state.answer(charge, limit, n, now, true, true, true), UNRECORDED);
+            return with(state.answer(charge, limit, n, now, true, true, true), true, 0, UNRECORDED);
         }
         // A bucket keeps what is held beside it: nothing is taken from it.
         boolean isBucket = limit.algorithm() == Algorithm.TOKEN_BUCKET;
@@ -164,18 +164,15 @@ final class HoldSet {
         holds.byId.put(id, hold);
         holds.place(hold, now + hold.ttl);
         holds.held += n;
-        return stamped(state.answer(charge, limit, n, now, true, false, true), window);
+        return with(state.answer(charge, limit, n, now, true, false, true), true, 0, window);
     }
 
     /** Those of a state, with memory for one more that is taken; null if there is none, or it is a state that keys share. */
     private static @Nullable HoldSet withMemory(State state, long now) {
-        if (state.limit == null) {
+        if (state.share == null || state.isShared()) {
             return null;
         }
-        HoldSet holds = state.reserved;
-        if (holds == null) {
-            holds = new HoldSet(state.limit.share.stamps());
-        }
+        HoldSet holds = state.reserved == null ? new HoldSet(state.share.stamps()) : state.reserved;
         if (!holds.stamps.take(STAMPS_A_HOLD)) {
             holds.forgetOld(now);
             if (!holds.stamps.take(STAMPS_A_HOLD)) {
@@ -186,13 +183,14 @@ final class HoldSet {
         return holds;
     }
 
-    private static LimitOutcome stamped(LimitOutcome answer, long stamp) {
+    /** The answer of a state, changed to what the reservation makes of it. */
+    static LimitOutcome with(LimitOutcome answer, boolean allowed, long retryAfterMicros, long stamp) {
         return LimitOutcome.of(
                 answer.charge(),
                 answer.limit(),
-                true,
+                allowed,
                 answer.remaining(),
-                0,
+                retryAfterMicros,
                 answer.nextMicros(),
                 answer.resetMicros(),
                 stamp);

@@ -4,11 +4,11 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.HoldTerms;
 import java.util.List;
@@ -40,7 +40,7 @@ public final class InProcessBackend implements Backend {
 
     private InProcessBackend(Builder builder) {
         this.time = builder.time;
-        this.table = new StateTable(builder.maxEntries, builder.maxStamps, builder.time);
+        this.table = new StateTable(builder.maxEntries, builder.maxStamps, StateTable.MOST_SHARED, builder.time);
     }
 
     /** A backend with default bounds on the monotonic clock. */
@@ -103,7 +103,7 @@ public final class InProcessBackend implements Backend {
 
     /** The state from which an outcome took: that of its key, or one that keys share. */
     private @Nullable State find(LimitOutcome outcome) {
-        LimitStates.Name name = LimitStates.Name.of(outcome.policy(), outcome.limit());
+        LimitName name = table.name(outcome.policy(), outcome.limit());
         PartitionKey key = outcome.charge().key();
         State own = table.find(name, key);
         return own != null ? own : table.findShared(name, key, time);
@@ -149,7 +149,7 @@ public final class InProcessBackend implements Backend {
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
         return answer(() -> {
             for (Limit limit : policy.limits()) {
-                State own = table.find(LimitStates.Name.of(policy, limit), key);
+                State own = table.find(table.name(policy, limit), key);
                 if (own != null) {
                     own.lock();
                     try {
@@ -210,7 +210,7 @@ public final class InProcessBackend implements Backend {
         /**
          * How many states are kept: one for each limit and key in use. Half of them are guaranteed, in equal parts for each
          * announced policy and one for all others together; the other half is lent to policies that need more. When a
-         * policy has no more left, its new keys share {@value Overflow#STATES} states of each limit.
+         * policy has no more left, its new keys share {@value StateTable#SHARED_STATES} states of each limit.
          *
          * @throws IllegalArgumentException if below 1
          */

@@ -9,69 +9,58 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides calls to one policy. Finds its limits once; decides calls for keys with states, which are nearly all calls,
- * and {@link Transaction} decides the others by the same arithmetic. The {@link StateTable} holds the states; here are only references to
- * its limits. Thread-safe.
+ * Decides calls to one policy. Makes the names of its limits once; decides calls for keys with states, which are nearly all calls,
+ * and {@link Transaction} decides the others by the same arithmetic. The {@link StateTable} holds the states. Thread-safe.
  */
 final class PolicyStates implements Backend.Decider {
     /** The bits of a long, except the last. */
     private static final int MOST_LIMITS = 63;
 
     /** The state of a key that has no denials to count. Never written. */
-    private static final State NO_BLOCK = new BlockState(null);
+    private static final State NO_BLOCK = new BlockState(PartitionKey.global());
 
     private final TimeSource time;
     private final StateTable table;
-    private final State[][] slots;
+    private final StateMap map;
     private final Policy policy;
     private final int policyHash;
     private final Limit[] limits;
     /** The only limit. */
     private final @Nullable Limit single;
 
-    /** The limit that counts denials, the last one; null and -1 if there is none. */
-    private final LimitStates.@Nullable Name blockName;
+    /** The names of the limits in the table. */
+    private final LimitName[] names;
 
-    private final int blockAt;
-    /** The limits whose denials the block does not count, a bit for each: those of calls in flight, which are the first ones. */
-    private final long uncounted;
-
-    /**
-     * Each limit in the table, except a block; null until they are found, and where one grants nothing. A limit that lost
-     * its last state never has one again, so an outdated value here is harmless.
-     */
-    private LimitStates @Nullable [] states;
-
-    /** The first of them. */
-    private @Nullable LimitStates first;
+    /** The first of them; null where {@link Transaction} decides all calls. */
+    private final @Nullable LimitName first;
 
     /** The second one, if there are two, and no block. */
-    private @Nullable LimitStates second;
+    private final @Nullable LimitName second;
 
+    /** Which limit counts denials, the last one; -1 if there is none. */
+    private final int blockAt;
     /** @param time the clock; throws after the close, so that no call is decided any more */
     PolicyStates(TimeSource time, StateTable table, Policy policy) {
         this.time = time;
         this.table = table;
-        this.slots = table.slots;
+        this.map = table.states;
         this.policy = policy;
-        this.policyHash = LimitStates.hash(policy.name());
+        this.policyHash = LimitName.hash(policy.name());
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
-        Limit block = policy.penalty();
-        this.blockName = block == null ? null : LimitStates.Name.of(policy, block);
-        this.blockAt = block == null ? -1 : limits.length - 1;
-        this.uncounted = (1L
-                        << Stream.of(limits)
-                                .filter(limit -> limit.algorithm().isInFlight())
-                                .count())
-                - 1;
-        // Already known if the application makes an equal policy for each call.
-        findStates();
+        this.names = Stream.of(limits).map(limit -> table.name(policy, limit)).toArray(LimitName[]::new);
+        this.blockAt = policy.penalty() == null ? -1 : limits.length - 1;
+        // Beside reservations a call takes another number of permits in flight; a limit of nothing has no state.
+        boolean isGeneral = limits.length > MOST_LIMITS
+                || blockAt == 0
+                || policy.holds() > 0 && policy.isInFlight()
+                || Stream.of(limits).anyMatch(limit -> limit.permits() == 0);
+        this.first = isGeneral ? null : names[0];
+        this.second = limits.length == 2 && blockAt < 0 ? names[1] : null;
     }
 
     @Override
@@ -84,10 +73,10 @@ final class PolicyStates implements Backend.Decider {
         boolean take = mode == Backend.Mode.TAKE;
         // Before the states are searched: after that, reading the clock would wait for the memory.
         long readMicros = time.nowMicros();
-        LimitStates known = first;
-        if (known != null) {
-            int keyHash = LimitStates.hash(policyHash, key);
-            State state = Partition.find(slots, known, key, keyHash);
+        LimitName name = first;
+        if (name != null) {
+            int keyHash = LimitName.hash(policyHash, key);
+            State state = map.find(name, key, keyHash);
             Decision decision = state == null
                     ? null
                     : single != null
@@ -99,46 +88,7 @@ final class PolicyStates implements Backend.Decider {
                 return decision;
             }
         }
-        return decideUnknown(new Charge(policy, key, permits), mode);
-    }
-
-    private Decision decideUnknown(Charge charge, Backend.Mode mode) {
-        Decision decision = Transaction.decide(table, List.of(charge), time, mode);
-        if (!areFound()) {
-            findStates();
-        }
-        return decision;
-    }
-
-    private boolean areFound() {
-        LimitStates[] known = states;
-        if (known != null) {
-            for (LimitStates one : known) {
-                if (one.isGone()) {
-                    return false;
-                }
-            }
-        }
-        return known != null;
-    }
-
-    private void findStates() {
-        // Beside reservations a call takes another number of permits in flight.
-        if (limits.length > MOST_LIMITS || blockAt == 0 || policy.holds() > 0 && policy.isInFlight()) {
-            return;
-        }
-        LimitStates[] found = new LimitStates[blockAt < 0 ? limits.length : blockAt];
-        for (int i = 0; i < found.length; i++) {
-            LimitStates one =
-                    limits[i].permits() == 0 ? null : table.limits.get(LimitStates.Name.of(policy, limits[i]));
-            if (one == null) {
-                return;
-            }
-            found[i] = one;
-        }
-        states = found;
-        second = limits.length == 2 && found.length == 2 ? found[1] : null;
-        first = found[0];
+        return Transaction.decide(table, List.of(new Charge(policy, key, permits)), time, mode);
     }
 
     /** As {@link #decideAll}, for two limits without a block: without arrays it takes two thirds of the time. */
@@ -174,11 +124,11 @@ final class PolicyStates implements Backend.Decider {
     }
 
     /** The state of that limit for the same key; null if there is none, or it has a different lock. */
-    private @Nullable State sibling(State one, LimitStates limit, int keyHash) {
+    private @Nullable State sibling(State one, LimitName name, int keyHash) {
         State next = one.next;
         // Those of a key are made together, and are neighbours as long as none of them was dropped.
-        if (next == null || next.limit != limit || next.key != one.key) {
-            next = Partition.find(slots, limit, Objects.requireNonNull(one.key), keyHash);
+        if (next == null || next.name != name || next.key != one.key) {
+            next = map.find(name, one.key, keyHash);
         }
         return next == null || next.guard != one.guard ? null : next;
     }
@@ -202,14 +152,18 @@ final class PolicyStates implements Backend.Decider {
             now = State.timeOfHolder(readMicros, lastTimeBits, time);
             boolean take = mode == Backend.Mode.TAKE;
             long denied = 0;
+            boolean isCounted = false;
             long denials = 0;
             boolean undecided = false;
             for (int i = 0; i < keyStates.length; i++) {
                 boolean isBlock = i == blockAt;
-                // What a block counts are the denials of the limits before it.
-                denials = isBlock && (denied & ~uncounted) != 0 && mode != Backend.Mode.LOOK ? 1 : 0;
+                // What a block counts are the denials of the limits before it, except those of calls in flight.
+                denials = isBlock && isCounted && mode != Backend.Mode.LOOK ? 1 : 0;
                 State.Verdict verdict = keyStates[i].check(charge, limits[i], isBlock ? denials : permits, now, take);
-                denied |= verdict == State.Verdict.GRANTS ? 0 : 1L << i;
+                if (verdict != State.Verdict.GRANTS) {
+                    denied |= 1L << i;
+                    isCounted |= !limits[i].algorithm().isInFlight();
+                }
                 undecided |= keyStates[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;
             }
             if (undecided || (denials > 0 && keyStates[blockAt] == NO_BLOCK)) {
@@ -236,22 +190,18 @@ final class PolicyStates implements Backend.Decider {
 
     /** The states of all limits for the key, if they have one lock; else null. */
     private State @Nullable [] allOf(State state, int keyHash) {
-        LimitStates[] known = states;
-        if (known == null) {
-            return null;
-        }
         State[] keyStates = new State[limits.length];
         keyStates[0] = state;
-        for (int i = 1; i < known.length; i++) {
-            State next = sibling(keyStates[i - 1], known[i], keyHash);
+        for (int i = 1; i < (blockAt < 0 ? names.length : blockAt); i++) {
+            State next = sibling(keyStates[i - 1], names[i], keyHash);
             if (next == null) {
                 return null;
             }
             keyStates[i] = next;
         }
-        if (blockName != null) {
+        if (blockAt >= 0) {
             // Always looked up: another thread may have made the first one of the limit.
-            State block = table.find(blockName, Objects.requireNonNull(state.key));
+            State block = table.find(names[blockAt], state.key);
             if (block != null && block.guard != state.guard) {
                 return null;
             }

@@ -4,9 +4,9 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
-import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,20 +23,18 @@ final class SlidingLogState extends State {
 
     private final Capacity.Share stamps;
     private long[] ring = EMPTY;
-    /** The request id of each timestamp, in the same slots; null until a call has one. */
-    private @Nullable String @Nullable [] ids;
-    /** The newest timestamp of each request id; null until a call has one. Some may have expired. */
-    private @Nullable Map<String, Long> stampOfId;
+    /** The calls that count by their request id, in the order of their timestamps; null until a call has one. Some may have expired. */
+    private @Nullable Map<String, Identified> byId;
 
     private int head;
     private int size;
     private long fullAt;
 
-    /**
-     * A log that takes memory for its timestamps from a share. Without a key several
-     * keys share it.
-     */
-    SlidingLogState(@Nullable PartitionKey key, Capacity.Share stamps) {
+    /** What a call with a request id took. */
+    private record Identified(long stamp, long permits) {}
+
+    /** A log that takes memory for its timestamps from a share. */
+    SlidingLogState(PartitionKey key, Capacity.Share stamps) {
         super(key);
         this.stamps = stamps;
     }
@@ -103,16 +101,11 @@ final class SlidingLogState extends State {
         rewrite(limit, expired, now);
         String id = id(charge);
         if (id != null) {
-            ids = ids == null ? new String[ring.length] : ids;
-            stampOfId = stampOfId == null ? new HashMap<>() : stampOfId;
-            stampOfId.put(id, now);
+            byId = byId == null ? new LinkedHashMap<>() : byId;
+            byId.put(id, new Identified(now, charge.permits()));
         }
         for (long i = 0; i < charge.permits(); i++) {
-            int slot = slot(size++);
-            ring[slot] = now;
-            if (ids != null) {
-                ids[slot] = id;
-            }
+            ring[slot(size++)] = now;
         }
     }
 
@@ -125,62 +118,54 @@ final class SlidingLogState extends State {
 
     /** Drops expired timestamps, and moves those later than now, which only a stepped clock leaves. */
     private void rewrite(Limit limit, int expired, long now) {
-        for (int i = 0; i < expired && ids != null && stampOfId != null; i++) {
-            int slot = slot(i);
-            if (ids[slot] != null) {
-                stampOfId.remove(ids[slot], ring[slot]);
-                ids[slot] = null;
+        if (byId != null) {
+            Iterator<Identified> oldest = byId.values().iterator();
+            while (oldest.hasNext() && oldest.next().stamp <= now - limit.periodMicros()) {
+                oldest.remove();
             }
         }
         head = slot(expired);
         size -= expired;
         fullAt = now + limit.periodMicros();
+        if (byId != null && size > 0 && ring[slot(size - 1)] > now) {
+            byId.replaceAll((id, one) -> new Identified(Math.min(one.stamp, now), one.permits));
+        }
         for (int i = size - 1; i >= 0 && ring[slot(i)] > now; i--) {
-            int slot = slot(i);
-            ring[slot] = now;
-            if (ids != null && stampOfId != null && ids[slot] != null) {
-                stampOfId.put(ids[slot], now);
-            }
+            ring[slot(i)] = now;
         }
     }
 
     @Override
     boolean giveBack(Charge charge, Limit limit, long stamp, long now) {
         String id = id(charge);
-        boolean given = stamp > now - limit.periodMicros() && remove(id, stamp, charge.permits());
-        if (given && id != null && stampOfId != null) {
-            stampOfId.remove(id, stamp);
+        Identified one = id == null || byId == null ? null : byId.get(id);
+        boolean isCounted = id == null || one != null && one.stamp == stamp;
+        boolean given = isCounted
+                && stamp > now - limit.periodMicros()
+                && remove(stamp, one == null ? charge.permits() : Math.min(charge.permits(), one.permits));
+        if (given && one != null && byId != null) {
+            byId.remove(id);
         }
         cut(limit, now);
         return given;
     }
 
-    /** Removes up to so many timestamps of one time, of a request id or without one; whether there were any. */
-    private boolean remove(@Nullable String id, long stamp, long most) {
-        long left = most;
-        int kept = firstAfter(stamp - 1);
-        for (int i = kept; i < size; i++) {
-            int slot = slot(i);
-            if (left > 0 && ring[slot] == stamp && Objects.equals(id, ids == null ? null : ids[slot])) {
-                left--;
-            } else {
-                int to = slot(kept++);
-                ring[to] = ring[slot];
-                if (ids != null) {
-                    ids[to] = ids[slot];
-                }
-            }
+    /** Removes up to so many timestamps of one time; whether there were any. */
+    private boolean remove(long stamp, long most) {
+        int first = firstAfter(stamp - 1);
+        int removed = (int) Math.min(most, firstAfter(stamp) - first);
+        for (int i = first + removed; i < size; i++) {
+            ring[slot(i - removed)] = ring[slot(i)];
         }
-        size = kept;
-        return left < most;
+        size -= removed;
+        return removed > 0;
     }
 
     @Override
     void clear() {
         stamps.change(-ring.length);
         ring = EMPTY;
-        ids = null;
-        stampOfId = null;
+        byId = null;
         head = 0;
         size = 0;
         fullAt = 0;
@@ -229,12 +214,11 @@ final class SlidingLogState extends State {
 
     /** When a call with the request id of this one was admitted, if it still counts and could be this one. */
     private long repeatedStamp(Charge charge, Limit limit, long permits, long now) {
-        if (stampOfId == null || charge.permits() == 0 || permits > limit.permits()) {
+        if (byId == null || charge.permits() == 0 || permits > limit.permits()) {
             return NONE;
         }
-        String id = id(charge);
-        Long stamp = id == null ? null : stampOfId.get(id);
-        return stamp == null || stamp <= now - limit.periodMicros() ? NONE : stamp;
+        Identified one = byId.get(id(charge));
+        return one == null || one.stamp <= now - limit.periodMicros() ? NONE : one.stamp;
     }
 
     /** Makes memory for that number of timestamps, and for more if there is plenty. */
@@ -248,15 +232,10 @@ final class SlidingLogState extends State {
             stamps.change(grown - ring.length);
         }
         long[] larger = new long[(int) grown];
-        String[] owners = ids == null ? null : new String[(int) grown];
         for (int i = 0; i < size; i++) {
             larger[i] = ring[slot(i)];
-            if (owners != null && ids != null) {
-                owners[i] = ids[slot(i)];
-            }
         }
         ring = larger;
-        ids = owners;
         head = 0;
     }
 

@@ -10,6 +10,7 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +51,8 @@ abstract class State {
     /** The locking order. Two have the same number only if 4 billion were made between them. */
     final int order = (int) ORDER.getAndIncrement();
 
-    /** The key of the state; null for a state that keys share, or one without a key. */
-    final @Nullable PartitionKey key;
+    /** The key of the state; of one that keys share, the key that stands for them. */
+    final PartitionKey key;
 
     /**
      * The state with the lock: this one, or another of the same policy and key, so that a call to a policy of several
@@ -59,9 +60,12 @@ abstract class State {
      */
     State guard = this;
 
-    /** Its limit, if it is in the table. */
+    /** Its limit, if it is in the table or made for it. */
     @Nullable
-    LimitStates limit;
+    LimitName name;
+
+    /** What it has its memory from, if it is in the table or made for it. */
+    Capacity.@Nullable Shares share;
 
     /** What is reserved of it; null until something is. */
     @Nullable
@@ -76,10 +80,10 @@ abstract class State {
      */
     private int lock;
 
-    /** When to check next whether it can be dropped, or {@link #DROPPED}. Guarded by the lock of the partition. */
+    /** When to check next whether it can be dropped, or {@link #DROPPED}. Guarded by the lock of the {@link StateMap}. */
     long dueMicros;
 
-    State(@Nullable PartitionKey key) {
+    State(PartitionKey key) {
         this.key = key;
     }
 
@@ -169,15 +173,41 @@ abstract class State {
         }
     }
 
+    /** Whether it is of that limit and key. */
+    final boolean isOf(LimitName limit, PartitionKey whose) {
+        return (name == limit || limit.equals(name)) && whose.equals(key);
+    }
+
+    /** Whether keys share it. */
+    final boolean isShared() {
+        return share != null && share.shared() == null;
+    }
+
+    /** Whether something of it is in use. */
+    final boolean isUsed(long now) {
+        lock();
+        try {
+            return fullAtMicros() > now;
+        } finally {
+            unlock();
+        }
+    }
+
     /** Whether it was removed from the table, and must not decide. */
     final boolean isDropped() {
         return dueMicros == DROPPED;
     }
 
-    /** Forgets everything and marks the state as removed. */
+    /** Forgets everything, returns the memory, and marks the state as removed. */
     final void drop() {
         clear();
+        discard();
         dueMicros = DROPPED;
+    }
+
+    /** Returns the memory of a state that has taken nothing. */
+    final void discard() {
+        Objects.requireNonNull(share).entries().change(-1);
     }
 
     /** When the state is back to full; {@link #NOT_BEFORE_END} if nobody knows. */
@@ -271,7 +301,7 @@ abstract class State {
 
     /** An id of the charge's key as it is stored: in a state that keys share, two keys may use the same. */
     final String owned(Charge charge, String id) {
-        return key != null
+        return !isShared()
                 ? id
                 : PartitionKey.of(charge.policy().name() + " " + charge.key().canonical() + " " + id)
                         .canonical();

@@ -1,16 +1,14 @@
 package io.limiter.inprocess;
 
-import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
-import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,53 +20,68 @@ import org.slf4j.LoggerFactory;
  * dropped, a new key gets one of the shared states of its limit, and stays there until that state is full again, so that no
  * key ever has both.
  *
- * <p>A {@link Partition} is locked only when a key of it is new, or has a shared state, and from then until the call is
- * decided. Two keys seldom have the same one.
+ * <p>A shared state is in the table like any other, under a key that stands for many, and has memory of its own.
+ *
+ * <p>The {@link StateMap} is locked only for a key that is new, or has a shared state, and from then until the call is
+ * decided.
  */
 final class StateTable {
+    /** How many states the keys of one limit share at most. A power of two. */
+    static final int SHARED_STATES = 1024;
+
+    /** How many states are shared of all limits: those of 512 limits that are flooded. */
+    static final int MOST_SHARED = 512 * SHARED_STATES;
+
+    /** How many names of limits are kept, also without states: an application may make a policy for each call. */
+    static final int MOST_NAMES = 1_000;
+
     private static final Logger LOG = LoggerFactory.getLogger(StateTable.class);
-    /** How many states a new key checks to drop them: while there is memory, and in each partition when there is none. */
+    /** How many states a new key checks to drop them while there is memory. */
     private static final int LOOKS = 8;
 
-    private static final int LOOKS_WHEN_FULL = 64;
-    private static final long SWEEP_EVERY_MICROS = 100_000;
+    /** How often it checks how many when there is none: nobody waits longer for the lock. */
+    private static final int ROUNDS = 16;
 
-    final State[][] slots = new State[Partition.COUNT][Partition.FIRST_SLOTS];
-    private final Partition[] partitions = IntStream.range(0, Partition.COUNT)
-            .mapToObj(number -> new Partition(slots, number))
-            .toArray(Partition[]::new);
-    /** The limits that have states. */
-    final ConcurrentHashMap<LimitStates.Name, LimitStates> limits = new ConcurrentHashMap<>();
+    private static final int LOOKS_A_ROUND = 64;
 
-    final Overflow overflow;
+    /** The keys of shared states. */
+    private static final PartitionKey[] SHARED_KEYS = IntStream.range(0, SHARED_STATES)
+            .mapToObj(Integer::toString)
+            .map(PartitionKey::of)
+            .toArray(PartitionKey[]::new);
 
-    private final ConcurrentHashMap<String, Capacity.Shares> shares = new ConcurrentHashMap<>();
+    final StateMap states;
+    final Map<LimitName, LimitName> names = new ConcurrentHashMap<>();
+    private final Map<String, Capacity.Shares> shares = new ConcurrentHashMap<>();
     private final Capacity.Shares restShare;
 
     final Capacity entries;
     final Capacity stamps;
+    /** The number of states that keys share. */
+    final Capacity sharedEntries;
+
     private final Capacity sharedStamps;
     /** The calls that a shared state decided. */
     final LongAdder overflowed = new LongAdder();
 
     private final Throttle warnings = new Throttle(TimeSource.system()::nowMicros, 60_000_000);
-    /** When the shared states may be swept again. */
-    private final AtomicLong nextSweep = new AtomicLong(Long.MIN_VALUE);
 
     final WallClock clock;
 
-    StateTable(int maxEntries, long maxStamps, TimeSource time) {
+    StateTable(int maxEntries, long maxStamps, int mostShared, TimeSource time) {
         this.clock = new WallClock(time);
-        this.overflow = new Overflow(clock, Overflow.MOST_STATES);
+        this.states = new StateMap(maxEntries);
         this.entries = new Capacity(maxEntries);
         this.stamps = new Capacity(maxStamps);
+        this.sharedEntries = new Capacity(mostShared);
         this.sharedStamps = new Capacity(maxStamps);
         this.restShare = newShare("policies made at run time");
         restShare.guarantee(true);
     }
 
     private Capacity.Shares newShare(String owner) {
-        return new Capacity.Shares(owner, entries.new Share(), stamps.new Share(), sharedStamps.new Share());
+        Capacity.Shares shared = new Capacity.Shares(owner, sharedEntries.new Share(), sharedStamps.new Share(), null);
+        return new Capacity.Shares(owner, entries.new Share(), stamps.new Share(), shared);
     }
 
     /** Gives a policy a guaranteed part. */
@@ -86,177 +99,117 @@ final class StateTable {
         shares.values().removeIf(Capacity.Shares::isUnused);
     }
 
-    private static int hash(String policy, PartitionKey key) {
-        return LimitStates.hash(LimitStates.hash(policy), key);
+    /** The memory of a limit's states. One with a retracted policy only waits until its units are returned. */
+    private Capacity.Shares share(LimitName name) {
+        Capacity.Shares own = shares.get(name.policy());
+        Capacity.Shares share = own != null && own.entries().isGuaranteed() ? own : restShare;
+        return name.isShared() ? Objects.requireNonNull(share.shared()) : share;
     }
 
-    private Partition partition(LimitStates.Name name, PartitionKey key) {
-        return partitions[Partition.of(hash(name.policy(), key))];
+    /** The name of a limit, nearly always the same object: states are then found without comparing texts. */
+    LimitName name(Policy policy, Limit limit) {
+        LimitName name = LimitName.of(policy, limit);
+        LimitName known = names.get(name);
+        if (known == null && names.size() < MOST_NAMES) {
+            known = names.putIfAbsent(name, name);
+        }
+        return known == null ? name : known;
     }
 
-    /** Runs something that may create states for these charges, under the locks of their partitions. */
-    <T> T creating(List<Charge> charges, Supplier<T> call) {
-        int needed = 0;
-        for (Charge charge : charges) {
-            needed |= 1 << Partition.of(hash(charge.policy().name(), charge.key()));
-        }
-        return locked(needed, call);
-    }
-
-    /** @param which has a bit for each partition */
-    private <T> T locked(int which, Supplier<T> call) {
-        for (int rest = which; rest != 0; rest &= rest - 1) {
-            partitions[Integer.numberOfTrailingZeros(rest)].lock.lock();
-        }
-        try {
-            return call.get();
-        } finally {
-            for (int rest = which; rest != 0; rest &= rest - 1) {
-                partitions[Integer.numberOfTrailingZeros(rest)].lock.unlock();
-            }
-        }
+    /** The key of the shared state of a key. Depends on the limit too: keys that share one state rarely share another. */
+    private static PartitionKey sharedKey(LimitName name, PartitionKey key) {
+        // Clients can't guess it: the hash of a key is seeded.
+        int mixed = (key.hashCode() ^ name.limit().hashCode()) * 0x9E3779B1;
+        return SHARED_KEYS[mixed >>> 16 & SHARED_STATES - 1];
     }
 
     /** The state of a key that has one of its own, or null. */
     @Nullable
-    State find(LimitStates.Name name, PartitionKey key) {
-        LimitStates states = limits.get(name);
-        if (states == null) {
-            return null;
-        }
-        int hash = states.hash(key);
-        return partitions[Partition.of(hash)].findSurely(states, key, hash);
+    State find(LimitName name, PartitionKey key) {
+        return states.find(name, key, name.hash(key));
     }
 
     /** The shared state that counts permits of the key, or null. */
     @Nullable
-    State findShared(LimitStates.Name name, PartitionKey key, TimeSource time) {
-        return overflow.inUse(name, key, time.nowMicros());
+    State findShared(LimitName name, PartitionKey key, TimeSource time) {
+        State shared = sharedState(name, key);
+        return shared != null && shared.isUsed(time.nowMicros()) ? shared : null;
     }
 
-    /** Drops full states if a charge may need the memory. Must not be called while creating. */
-    void makeRoom(LimitStates.Name name, PartitionKey key, long stamps, long now) {
-        if (overflow.isFull()) {
-            sweep(now);
-        }
-        Capacity.Shares share = states(name).share;
-        if (!hasRoom(share, stamps)) {
-            for (int i = 0; i < Partition.COUNT && !hasRoom(share, stamps); i++) {
-                partitions[i].drop(now, LOOKS_WHEN_FULL, this::dropped);
-            }
+    private @Nullable State sharedState(LimitName name, PartitionKey key) {
+        return sharedEntries.used() == 0 ? null : find(name.shared(), sharedKey(name, key));
+    }
+
+    /** Drops full states if a charge may need the memory. Must not be called under the lock. */
+    void makeRoom(LimitName name, long stamps, long now) {
+        if (!share(name).hasRoom(stamps)) {
+            reclaim(now);
         } else if (entries.isHalfSpent() || this.stamps.isHalfSpent()) {
-            partition(name, key).drop(now, LOOKS, this::dropped);
+            states.drop(now, LOOKS);
         }
     }
 
     /**
      * The state that decides for a key without one: a new one, with memory for that number of timestamps, which is not
-     * in the table until {@link #keep}, or one that keys share. Called while {@link #creating}.
+     * in the table until {@link #keep}, or one that keys share; null if even that has no memory. Called under the lock of the states.
      */
-    State create(LimitStates.Name name, PartitionKey key, long stamps, TimeSource time) {
-        State shared = findShared(name, key, time);
-        if (shared != null) {
+    @Nullable
+    State create(LimitName name, PartitionKey key, long stamps, Limit limit, long now) {
+        State shared = sharedState(name, key);
+        if (shared != null && shared.isUsed(now)) {
             return shared;
         }
         State own = createOwn(name, key, stamps);
-        if (own != null) {
-            return own;
+        if (own != null || shared != null) {
+            return own != null ? own : shared;
         }
-        return overflow.enter(name, key, states(name).share.sharedStamps(), time.nowMicros());
+        State made = createOwn(name.shared(), sharedKey(name, key), 0);
+        if (made != null) {
+            // At once: another charge of this call may share it.
+            keep(made, limit, now);
+        }
+        return made;
     }
 
     /** A new state as {@link #create} makes it, or null if the memory is used up. */
     @Nullable
-    State createOwn(LimitStates.Name name, PartitionKey key, long stamps) {
-        LimitStates states = states(name);
-        Capacity.Shares share = states.share;
-        if (!hasRoom(share, stamps) || !share.entries().take(1)) {
+    State createOwn(LimitName name, PartitionKey key, long stamps) {
+        Capacity.Shares share = share(name);
+        if (!share.hasRoom(stamps) || !share.entries().take(1)) {
             return null;
         }
         State made = States.of(name.algorithm(), key, clock, share.stamps());
-        made.limit = states;
+        made.name = name;
+        made.share = share;
         return made;
     }
 
     /** Counts a call that a shared state decided, or a reservation without memory for its record. */
-    void countShared(LimitStates.Name name) {
+    void countShared(LimitName name) {
         overflowed.increment();
         if (warnings.tryPass()) {
             LOG.warn(
                     "RL-401 no memory for new keys of {}: {} states and {} timestamps are in use by all policies. New keys"
                             + " share states and may be denied early. Raise limiter.in-process.max-entries or max-timestamps, or look"
                             + " for a client that sends many keys. Calls decided this way so far: {}; logged once a minute",
-                    states(name).share.owner(),
+                    share(name).owner(),
                     entries.used(),
                     stamps.used(),
                     overflowed.sum());
         }
     }
 
-    private static boolean hasRoom(Capacity.Shares share, long stamps) {
-        return share.entries().hasLeft(1) && share.stamps().hasLeft(stamps);
-    }
-
     /** Puts a new state into the table. */
     void keep(State made, Limit limit, long now) {
-        LimitStates own = Objects.requireNonNull(made.limit);
-        LimitStates states = limits.computeIfAbsent(own.name, name -> own);
-        while (!states.enter()) {
-            limits.remove(own.name, states);
-            states = limits.computeIfAbsent(own.name, name -> new LimitStates(name, own.share));
-        }
-        if (states != own) {
-            // Several new keys in one call, or a limit that lost its last state since.
-            own.share.entries().change(-1);
-            states.share.entries().change(1);
-            made.limit = states;
-        }
         // The earliest time at which a state charged now can be full again.
         made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
-        partition(own.name, Objects.requireNonNull(made.key)).add(made);
+        states.add(made);
     }
 
-    /** Returns the memory of a new state that took nothing. */
-    void discard(State made) {
-        Objects.requireNonNull(made.limit).share.entries().change(-1);
-    }
-
-    /** Drops full states to free memory for more timestamps. Must not be called while creating. */
+    /** Drops full states to free memory for more timestamps. Must not be called under the lock. */
     void reclaim(long now) {
-        for (Partition partition : partitions) {
-            partition.drop(now, LOOKS_WHEN_FULL, this::dropped);
-        }
-        sweep(now);
-    }
-
-    /** Removes shared states that are full. No call creates states at the same time. */
-    private void sweep(long now) {
-        long next = nextSweep.get();
-        if (now < next || !nextSweep.compareAndSet(next, now + SWEEP_EVERY_MICROS)) {
-            return;
-        }
-        locked((1 << Partition.COUNT) - 1, () -> {
-            overflow.sweep(now);
-            return now;
-        });
-    }
-
-    /** A limit, in the table or not yet. */
-    private LimitStates states(LimitStates.Name name) {
-        LimitStates present = limits.get(name);
-        if (present != null) {
-            return present;
-        }
-        Capacity.Shares own = shares.get(name.policy());
-        // One with a retracted policy only waits until its units are returned.
-        return new LimitStates(name, own != null && own.entries().isGuaranteed() ? own : restShare);
-    }
-
-    private void dropped(State state) {
-        LimitStates states = Objects.requireNonNull(state.limit);
-        states.share.entries().change(-1);
-        if (states.leave()) {
-            limits.remove(states.name, states);
+        for (int i = 0; i < ROUNDS; i++) {
+            states.drop(now, LOOKS_A_ROUND);
         }
     }
 }

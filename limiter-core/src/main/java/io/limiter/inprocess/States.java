@@ -3,7 +3,6 @@ package io.limiter.inprocess;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.internal.Algorithm;
-import org.jspecify.annotations.Nullable;
 
 /** The state class of each algorithm. */
 final class States {
@@ -12,11 +11,10 @@ final class States {
     /**
      * A state that took nothing.
      *
-     * @param key its key; null for a state that keys share, or one without a key
      * @param clock for calendar windows
      * @param stamps where a log takes memory for its timestamps, or a state for its members; {@link Capacity#UNLIMITED} for one that takes nothing
      */
-    static State of(Algorithm algorithm, @Nullable PartitionKey key, WallClock clock, Capacity.Share stamps) {
+    static State of(Algorithm algorithm, PartitionKey key, WallClock clock, Capacity.Share stamps) {
         return switch (algorithm) {
             case FIXED_WINDOW -> new FixedWindowState(key, clock);
             case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, stamps);

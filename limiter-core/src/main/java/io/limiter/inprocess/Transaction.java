@@ -36,7 +36,7 @@ final class Transaction {
     private static final class Check {
         final Charge charge;
         final Limit limit;
-        final LimitStates.Name name;
+        final LimitName name;
 
         /** The state that decides; found again by each attempt. */
         State state;
@@ -54,10 +54,10 @@ final class Transaction {
         State.Verdict verdict = State.Verdict.DENIES;
 
         @SuppressWarnings("NullAway.Init") // the state, which each attempt begins with
-        Check(Charge charge, Limit limit) {
+        Check(Charge charge, Limit limit, LimitName name) {
             this.charge = charge;
             this.limit = limit;
-            this.name = LimitStates.Name.of(charge.policy(), limit);
+            this.name = name;
         }
 
         boolean isAllowed() {
@@ -83,6 +83,11 @@ final class Transaction {
             return States.of(limit.algorithm(), charge.key(), clock, Capacity.UNLIMITED);
         }
 
+        /** An empty log that can't grow: it denies all. */
+        State ofNoMemory() {
+            return new SlidingLogState(charge.key(), Capacity.NONE);
+        }
+
         /** The number of timestamps for which a new state needs memory. */
         long firstStamps() {
             return States.firstStamps(charge.permits(), limit);
@@ -90,7 +95,7 @@ final class Transaction {
 
         /** Whether the state was made for this check, to be put into the table. */
         boolean isNew() {
-            return lacksState && state.limit != null;
+            return lacksState && state.share != null && !state.isShared();
         }
     }
 
@@ -118,7 +123,7 @@ final class Transaction {
         this.take = mode == Mode.TAKE;
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
-                checks.add(new Check(charge.of(limit), limit));
+                checks.add(new Check(charge.of(limit), limit, table.name(charge.policy(), limit)));
             }
         }
     }
@@ -141,7 +146,12 @@ final class Transaction {
             Result result = attempt(false);
             if (result == Result.LACKS_STATES) {
                 makeRoom();
-                result = table.creating(charges, () -> attempt(true));
+                table.states.lock.lock();
+                try {
+                    result = attempt(true);
+                } finally {
+                    table.states.lock.unlock();
+                }
             }
             if (result == Result.LACKS_MEMORY && !reclaimed) {
                 // Nothing was taken: drop full states, and try once more.
@@ -157,7 +167,7 @@ final class Transaction {
         for (Check check : checks) {
             if (check.lacksState) {
                 long record = terms != null && check.isReservable() ? HoldSet.STAMPS_A_HOLD : 0;
-                table.makeRoom(check.name, check.charge.key(), check.firstStamps() + record, now);
+                table.makeRoom(check.name, check.firstStamps() + record, now);
             }
         }
     }
@@ -177,8 +187,8 @@ final class Transaction {
             if (check.isNew() && check.isWritten(result)) {
                 table.keep(check.state, check.limit, now);
             } else if (check.isNew()) {
-                table.discard(check.state);
-            } else if (check.lacksState && check.state.key == null && result.compareTo(Result.LACKS_STATES) < 0) {
+                check.state.discard();
+            } else if (check.lacksState && check.state.isShared() && result.compareTo(Result.LACKS_STATES) < 0) {
                 table.countShared(check.name);
             }
         }
@@ -190,7 +200,7 @@ final class Transaction {
         check.lacksState = false;
         // A limit of no permits needs no state, and answers as an empty log does.
         if (check.limit.permits() == 0) {
-            check.state = States.of(Algorithm.SLIDING_LIST, check.charge.key(), table.clock, Capacity.UNLIMITED);
+            check.state = check.ofNoMemory();
             return;
         }
         PartitionKey key = check.charge.key();
@@ -211,11 +221,11 @@ final class Transaction {
             // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
             State made = check.isBlock()
                     ? table.createOwn(check.name, key, 0)
-                    : table.create(check.name, key, check.firstStamps(), time);
-            check.state = made == null ? check.ofNobody(table.clock) : made;
+                    : table.create(check.name, key, check.firstStamps(), check.limit, now);
+            check.state = made != null ? made : check.isBlock() ? check.ofNobody(table.clock) : check.ofNoMemory();
             return;
         }
-        State shared = check.isBlock() ? null : table.findShared(check.name, key, time);
+        State shared = table.findShared(check.name, key, time);
         check.state = shared != null ? shared : check.ofNobody(table.clock);
     }
 
@@ -235,7 +245,7 @@ final class Transaction {
     private void shareGuard(Charge charge) {
         State guard = null;
         for (Check check : checks) {
-            boolean older = check.charge == charge && check.state.limit != null && !check.lacksState;
+            boolean older = check.charge == charge && check.state.name != null && !check.lacksState;
             guard = older ? check.state.guard : guard;
         }
         for (Check check : checks) {
@@ -278,18 +288,6 @@ final class Transaction {
                 .toArray(State[]::new);
     }
 
-    /** What the i-th limit, a block, counts: whether one of the limits before it denies the charge, other than for want of memory or because of calls in flight. */
-    private int denials(int i) {
-        Charge charge = checks.get(i).charge;
-        return counts
-                        && checks.subList(0, i).stream()
-                                .anyMatch(one -> one.charge == charge
-                                        && one.verdict == State.Verdict.DENIES
-                                        && !one.limit.algorithm().isInFlight())
-                ? 1
-                : 0;
-    }
-
     /** Denies what its limit allows where there is no room for one more hold. */
     private void lookForRoom(Check check) {
         HoldSet holds = terms != null && check.isReservable() && check.isAllowed() ? check.state.reserved : null;
@@ -302,7 +300,7 @@ final class Transaction {
         Charge charge = check.charge;
         if (granted && terms != null && check.isReservable()) {
             LimitOutcome held = HoldSet.reserve(check.state, charge, check.limit, terms, now);
-            if (held.stampMicros() == HoldSet.UNRECORDED && check.state.key != null) {
+            if (held.stampMicros() == HoldSet.UNRECORDED && !check.state.isShared()) {
                 table.countShared(check.name);
             }
             return held;
@@ -312,17 +310,7 @@ final class Transaction {
         boolean isFull = check.waitForRoom > 0;
         LimitOutcome answer = check.state.answer(
                 charge, check.limit, permits, now, check.isAllowed() || isFull, granted, granted ? take : counts);
-        return !isFull
-                ? answer
-                : LimitOutcome.of(
-                        charge,
-                        check.limit,
-                        false,
-                        answer.remaining(),
-                        check.waitForRoom,
-                        answer.nextMicros(),
-                        answer.resetMicros(),
-                        LimitOutcome.HOLDS_FULL);
+        return isFull ? HoldSet.with(answer, false, check.waitForRoom, LimitOutcome.HOLDS_FULL) : answer;
     }
 
     private Result decideLocked(boolean create) {
@@ -330,9 +318,13 @@ final class Transaction {
         boolean lacksStates = false;
         boolean lacksBlock = false;
         boolean lacksMemory = false;
+        boolean isCounted = false;
         for (int i = 0; i < checks.size(); i++) {
             Check check = checks.get(i);
-            check.permits = check.isBlock() ? denials(i) : check.charge.permits();
+            // A block, the last limit of its charge, counts that one before it denies; not for want of memory, nor
+            // calls in flight.
+            isCounted &= checks.get(Math.max(0, i - 1)).charge == check.charge;
+            check.permits = !check.isBlock() ? check.charge.permits() : isCounted && counts ? 1 : 0;
             for (Check earlier : checks.subList(0, i)) {
                 check.permits +=
                         earlier.state == check.state ? earlier.state.wanted(earlier.charge, earlier.limit, now) : 0;
@@ -340,6 +332,8 @@ final class Transaction {
             check.verdict = check.state.check(check.charge, check.limit, check.permits, now, take);
             lookForRoom(check);
             granted &= check.isAllowed();
+            isCounted |= check.verdict == State.Verdict.DENIES
+                    && !check.limit.algorithm().isInFlight();
             lacksStates |= check.lacksState && !create && !check.isBlock();
             lacksBlock |= check.lacksState && !create && check.isBlock() && check.permits > 0;
             lacksMemory |= check.verdict == State.Verdict.LACKS_MEMORY;

@@ -87,15 +87,6 @@ public enum Algorithm {
         return this == SLIDING_LIST || this == SLIDING_ZSET || this == DISTINCT;
     }
 
-    /**
-     * Whether a denial proves that each later call of the same or a higher cost is denied too until its {@code retryAfter}
-     * has passed, except a call that is repeated with its request id. A member that is known is allowed while new ones are
-     * denied.
-     */
-    public boolean isDenialLasting() {
-        return !takesMembers();
-    }
-
     /** Whether instances can each decide by a share of a limit while Redis is unreachable. */
     public boolean isShareable() {
         return this != ALLOTMENT;

@@ -16,7 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,11 +59,6 @@ final class CallsInFlight {
     private volatile boolean failing;
     private final Throttle warnings;
     private final Throttle losses;
-    /** The permits that Redis had lost; and those of them that are above the limit. */
-    private final LongAdder lost = new LongAdder();
-
-    private final LongAdder overrun = new LongAdder();
-
     /** The way to Redis. */
     interface Sender {
         void send(Call.Part part);
@@ -166,32 +160,28 @@ final class CallsInFlight {
         return sent;
     }
 
-    /** Ends all of them, in portions, as long as Redis answers each within a deadline. */
-    void close(long deadlineMicros) {
+    /** Ends all of them, in portions, as long as Redis answers. */
+    void close() {
         calls.forEach(FlightCall::endSoon);
         long until = time.nowMicros() + LONGEST_CLOSING_MICROS;
-        do {
-            failing = false;
-            int aim = calls.size() - sendDue();
-            long portion = Math.min(until, time.nowMicros() + deadlineMicros);
-            do {
-                LockSupport.parkNanos(1_000_000);
-            } while (calls.size() > aim && !failing && time.nowMicros() < portion);
-        } while (!calls.isEmpty() && !failing && time.nowMicros() < until);
+        failing = false;
+        // One that is not answered fails at its deadline.
+        for (int aim = calls.size(); !calls.isEmpty() && !failing && time.nowMicros() < until; ) {
+            if (calls.size() <= aim) {
+                aim = calls.size() - sendDue();
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
     }
 
     /** Redis did not hold the permits of a call that is in flight, and does again; so many are held above the limit now. */
     private void heldAgain(Charge charge, long above) {
-        lost.add(charge.permits());
-        overrun.add(Math.min(charge.permits(), Math.max(0, above)));
         if (losses.tryPass()) {
             LOG.warn(
                     "RL-416 policy '{}': Redis had lost permits of calls that are in flight here, and holds them again;"
-                            + " under all policies {} so far, {} of them above the limit; logged again in 60 s at the"
-                            + " earliest",
+                            + " {} are held above the limit now; logged again in 60 s at the earliest",
                     charge.policy().name(),
-                    lost.sum(),
-                    overrun.sum());
+                    Math.max(0, above));
         }
     }
 

@@ -90,9 +90,9 @@ final class CongestionWindow {
         return !waiting.isEmpty();
     }
 
-    void addWaiting(List<Call> more) {
-        waitingCount.addAndGet(more.size());
-        waiting.addAll(more);
+    void addWaiting(Call call) {
+        waitingCount.incrementAndGet();
+        waiting.add(call);
     }
 
     /** Removes a call that waits. Returns false if it does not. */
@@ -113,19 +113,6 @@ final class CongestionWindow {
             waitingCount.decrementAndGet();
         }
         return next;
-    }
-
-    /** A flight with this call alone, which does not wait; null if it has to. */
-    @Nullable
-    Flight tryLoadAlone(Call call, long nowMicros) {
-        if (call.isHalfOver(nowMicros) || !tryTakePlace()) {
-            return null;
-        }
-        Flight flight = tryBegin(nowMicros);
-        if (flight == null || !flight.tryLoad(call, nowMicros)) {
-            freePlace();
-        }
-        return flight;
     }
 
     /**

@@ -1,7 +1,7 @@
 package io.limiter.redis;
 
+import io.limiter.Backend;
 import io.limiter.BackendException;
-import io.limiter.BackendHealth;
 import io.limiter.LimitOutcome;
 import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -95,13 +94,13 @@ final class Connection implements AutoCloseable {
     }
 
     /** The current state of each master, with the findings of its tests. */
-    BackendHealth health() {
-        Map<String, BackendHealth.State> states = new TreeMap<>();
+    Backend.Health health() {
+        Map<String, Backend.Health.State> states = new TreeMap<>();
         List<String> all = new ArrayList<>();
         if (transport == null) {
-            states.put(clients.name(), BackendHealth.State.AWAY);
+            states.put(clients.name(), Backend.Health.State.AWAY);
             all.add(String.valueOf(notConnected().getMessage()));
-            return new BackendHealth(states, all);
+            return new Backend.Health(states, all);
         }
         for (MasterLink link : links.values()) {
             MasterHealth one = link.health;
@@ -115,7 +114,7 @@ final class Connection implements AutoCloseable {
             }
         }
         all.sort(null);
-        return new BackendHealth(states, all);
+        return new Backend.Health(states, all);
     }
 
     /** Whether the keys of one call must share a slot. */
@@ -127,7 +126,7 @@ final class Connection implements AutoCloseable {
     /** Sends a call to the master that has its keys. Returns its future, which completes at its deadline at the latest. */
     CompletableFuture<List<LimitOutcome>> send(Call call) {
         try {
-            link(call).send(List.of(call));
+            link(call).send(call);
         } catch (BackendException e) {
             call.tryFail(Call.State.WAITING, e);
         }
@@ -136,15 +135,17 @@ final class Connection implements AutoCloseable {
 
     /** The same for several calls, grouped by master. */
     void send(Collection<Call> calls) {
-        Map<MasterLink, List<Call>> byLink = new LinkedHashMap<>();
+        Set<MasterLink> added = new HashSet<>();
         for (Call call : calls) {
             try {
-                byLink.computeIfAbsent(link(call), one -> new ArrayList<>()).add(call);
+                MasterLink link = link(call);
+                link.add(call);
+                added.add(link);
             } catch (BackendException e) {
                 call.tryFail(Call.State.WAITING, e);
             }
         }
-        byLink.forEach(MasterLink::send);
+        added.forEach(MasterLink::sendWaiting);
     }
 
     /**
@@ -155,7 +156,7 @@ final class Connection implements AutoCloseable {
     List<LimitOutcome> sendAndWait(Call call) {
         try {
             MasterLink link = link(call);
-            link.send(List.of(call));
+            link.send(call);
             return link.await(call);
         } catch (BackendException e) {
             call.tryFail(Call.State.WAITING, e);

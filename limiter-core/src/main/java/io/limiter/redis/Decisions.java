@@ -1,77 +1,83 @@
 package io.limiter.redis;
 
-import io.limiter.Backend.Decider;
-import io.limiter.Backend.Mode;
-import io.limiter.Backend.Settled;
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold.Settlement;
 import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.Settlement;
 import io.limiter.TimeSource;
 import io.limiter.internal.HoldTerms;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that decide or reserve, and those that end what was taken: settle it, give it back, confirm or reset it. No call is sent
- * for a denial that is known already. {@link DenialCache} holds the latest denials, {@link CallsInFlight} the calls in flight of this
- * instance; this class has no state of its own. {@link Slots} decides charges that no script can decide together. Thread-safe.
+ * The calls of a {@link RedisBackend} that decide or reserve, and those that end what was taken: settle it, give it back, confirm or reset
+ * it. No call is sent for a denial that is known already. {@link DenialCache} holds the latest denials, {@link CallsInFlight} the calls in
+ * flight of this instance; this class has no state of its own. {@link Slots} decides charges that no script can decide together.
+ * Thread-safe.
  */
-final class Decisions implements CallsInFlight.Sender {
+abstract class Decisions implements Backend {
     private static final TimeSource TIME = TimeSource.system();
 
-    private final Connection connection;
-    private final RedisKeys keys;
-    private final DenialCache denials;
-    private final Duration deadline;
+    final Connection connection;
+    final DenialCache denials;
     final CallsInFlight flights;
+    private final RedisKeys keys;
+    private final Duration deadline;
 
-    Decisions(Connection connection, RedisKeys keys, DenialCache denials, Duration deadline) {
-        this.connection = connection;
+    Decisions(RedisKeys keys, Connection connection, DenialCache denials, Duration deadline) {
         this.keys = keys;
+        this.connection = connection;
         this.denials = denials;
         this.deadline = deadline;
-        this.flights = new CallsInFlight(TIME, this);
+        this.flights = new CallsInFlight(TIME, new FlightSender());
     }
 
     private Duration deadline(Policy policy) {
         return Objects.requireNonNullElse(policy.deadline(), deadline);
     }
 
-    CompletableFuture<Decision> decide(List<Charge> charges, Mode mode) {
+    @Override
+    public CompletableFuture<Decision> decide(List<Charge> charges, Mode mode) {
+        return decide(charges, mode, null);
+    }
+
+    @Override
+    public CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
+        return decide(charges, Mode.TAKE, Held.of(terms));
+    }
+
+    private CompletableFuture<Decision> decide(List<Charge> charges, Mode mode, @Nullable Held held) {
         Decision known = known(charges, mode);
         return known == null
-                ? askRedis(charges, mode, null, connection::send)
+                ? askRedis(charges, mode, held, connection::send)
                 : CompletableFuture.completedFuture(known);
     }
 
-    List<CompletableFuture<Decision>> each(List<Charge> charges) {
+    @Override
+    public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
         List<Call> calls = new ArrayList<>();
         List<CompletableFuture<Decision>> decisions = charges.stream()
                 .map(charge -> askRedis(List.of(charge), Mode.TAKE, null, calls::add))
                 .toList();
         connection.send(calls);
         return decisions;
-    }
-
-    CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        Decision known = known(charges, Mode.TAKE);
-        return known == null
-                ? askRedis(charges, Mode.TAKE, Held.of(terms), connection::send)
-                : CompletableFuture.completedFuture(known);
     }
 
     /**
@@ -91,7 +97,7 @@ final class Decisions implements CallsInFlight.Sender {
             // Nobody would settle what is reserved after the caller stopped waiting.
             call.ifLate(late -> {
                 if (late.stream().allMatch(LimitOutcome::allowed)) {
-                    end(late, Call.BACK, !connection.isCluster(), held, longest);
+                    end(late, Call.BACK, held, longest);
                 }
             });
         }
@@ -99,8 +105,11 @@ final class Decisions implements CallsInFlight.Sender {
         return call.answer(outcomes -> denials.record(sent, Reply.decision(charges, outcomes)));
     }
 
-    /** For a thread that waits, and charges that are not {@linkplain #areSpread spread}. */
-    Decision now(List<Charge> charges, Mode mode) {
+    @Override
+    public Decision decideNow(List<Charge> charges, Mode mode) {
+        if (areSpread(charges)) {
+            return Backend.super.decideNow(charges, mode);
+        }
         Decision known = known(charges, mode);
         if (known == null) {
             Duration longest = Call.deadline(charges, deadline);
@@ -110,7 +119,8 @@ final class Decisions implements CallsInFlight.Sender {
         return known;
     }
 
-    Decider decider(Policy policy) {
+    @Override
+    public Decider decider(Policy policy) {
         Duration longest = deadline(policy);
         int ofPolicy = DenialCache.hash(policy);
         return (key, permits, mode) -> {
@@ -152,7 +162,7 @@ final class Decisions implements CallsInFlight.Sender {
      * Whether they need several scripts: in a cluster, or if two have one key with different members, because a script
      * uses no state twice.
      */
-    boolean areSpread(List<Charge> charges) {
+    private boolean areSpread(List<Charge> charges) {
         // No stream: called for each call.
         for (int i = 1; i < charges.size(); i++) {
             Charge charge = charges.get(i);
@@ -167,8 +177,9 @@ final class Decisions implements CallsInFlight.Sender {
         return false;
     }
 
-    /** What became of each outcome of a reservation. Never fails. */
-    CompletableFuture<List<Settled>> settle(Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
+    @Override
+    public CompletableFuture<List<Settled>> settle(
+            Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
         Map<LimitOutcome, Settled> settled = Collections.synchronizedMap(new IdentityHashMap<>());
         List<LimitOutcome> held = new ArrayList<>();
         for (LimitOutcome outcome : decision.outcomes()) {
@@ -181,27 +192,36 @@ final class Decisions implements CallsInFlight.Sender {
             }
         }
         Duration longest = Call.deadline(decision.charges(), deadline);
-        List<CompletableFuture<?>> all = new ArrayList<>();
-        for (List<LimitOutcome> ends : inCalls(keys, held, !connection.isCluster())) {
-            List<Call.Part> parts = Held.of(terms).settling(parts(keys, ends, Call.BACK), actual);
-            all.add(sendEnd(parts, longest).handle((replies, failure) -> {
-                for (int i = 0; i < ends.size(); i++) {
-                    Settled one =
-                            failure == null ? Reply.settled(replies.get(i).stampMicros()) : Settled.failed(failure);
-                    settled.put(ends.get(i), one);
-                }
-                return settled;
-            }));
-        }
-        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+        CompletableFuture<?>[] all = byCharge(held).stream()
+                .map(ends -> sendEnd(Held.of(terms).settling(parts(keys, ends, Call.BACK), actual), longest)
+                        .handle((replies, failure) -> {
+                            for (int i = 0; i < ends.size(); i++) {
+                                Settled one = failure == null
+                                        ? Reply.settled(replies.get(i).stampMicros())
+                                        : Settled.failed(failure);
+                                settled.put(ends.get(i), one);
+                            }
+                            return settled;
+                        }))
+                .toArray(CompletableFuture[]::new);
+        return CompletableFuture.allOf(all)
                 .thenApply(
                         none -> decision.outcomes().stream().map(settled::get).toList());
     }
 
+    @Override
+    public CompletableFuture<Boolean> refund(Decision decision) {
+        return end(decision, Call.BACK).thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> confirm(Decision decision) {
+        return end(decision, Call.KEEP).thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
+    }
+
     /** Ends what a decision took, {@link Call#BACK} or {@link Call#KEEP}: the outcomes of all states. */
-    CompletableFuture<List<LimitOutcome>> end(Decision decision, String scriptMode) {
-        Duration longest = Call.deadline(decision.charges(), deadline);
-        return end(decision.outcomes(), scriptMode, !connection.isCluster(), null, longest)
+    private CompletableFuture<List<LimitOutcome>> end(Decision decision, String scriptMode) {
+        return end(decision.outcomes(), scriptMode, null, Call.deadline(decision.charges(), deadline))
                 .thenCompose(answers -> answers.failure == null
                         ? CompletableFuture.completedFuture(answers.outcomes)
                         : CompletableFuture.failedFuture(answers.failure));
@@ -210,36 +230,51 @@ final class Decisions implements CallsInFlight.Sender {
     /**
      * Ends what the outcomes took. Never fails.
      *
-     * @param inOne as for {@link #ends}
      * @param held the reservation that took it, which is cancelled; null if it is none
      */
     private CompletableFuture<Answers> end(
-            List<LimitOutcome> outcomes, String scriptMode, boolean inOne, @Nullable Held held, Duration longest) {
-        return Answers.of(ends(keys, outcomes, scriptMode, inOne).stream()
-                .map(parts -> sendEnd(held == null ? parts : held.settling(parts, charge -> 0), longest)));
+            List<LimitOutcome> outcomes, String scriptMode, @Nullable Held held, Duration longest) {
+        List<Call> together = new ArrayList<>();
+        CompletableFuture<Answers> answers = Answers.of(ends(keys, outcomes, scriptMode).stream()
+                .map(parts -> held == null ? parts : held.settling(parts, charge -> 0))
+                .map(parts -> denials.clearing(Call.now(parts, longest, false), call -> {
+                    together.add(call);
+                    return call.future();
+                })));
+        connection.send(together);
+        return answers;
     }
 
     private CompletableFuture<List<LimitOutcome>> sendEnd(List<Call.Part> parts, Duration longest) {
         return denials.clearing(Call.now(parts, longest, false), connection::send);
     }
 
-    /**
-     * The calls that end what the outcomes took.
-     *
-     * @param inOne whether one call may have the states of several slots; else there is one for each charge
-     */
-    static List<List<Call.Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String scriptMode, boolean inOne) {
-        return inCalls(keys, outcomes, inOne).stream()
-                .map(call -> parts(keys, call, scriptMode))
+    /** The calls that end what the outcomes took, one for each charge. */
+    static List<List<Call.Part>> ends(RedisKeys keys, List<LimitOutcome> outcomes, String scriptMode) {
+        return byCharge(outcomes).stream()
+                .map(one -> parts(keys, one, scriptMode))
                 .toList();
     }
 
-    private static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> call, String scriptMode) {
-        return call.stream()
+    /** The outcomes of each charge. Those of two can have one state, which no script uses twice. */
+    private static Collection<List<LimitOutcome>> byCharge(List<LimitOutcome> outcomes) {
+        return outcomes.stream()
+                .collect(Collectors.groupingBy(
+                        one -> List.of(
+                                one.policy().name(),
+                                one.charge().key(),
+                                one.charge().memberText()),
+                        LinkedHashMap::new,
+                        Collectors.toList()))
+                .values();
+    }
+
+    private static List<Call.Part> parts(RedisKeys keys, List<LimitOutcome> outcomes, String scriptMode) {
+        return outcomes.stream()
                 .map(one -> one.holder() instanceof CallsInFlight.FlightCall flight
                         ? flight.end()
                         : new Call.Part(
-                                key(keys, one),
+                                keys.of(one.policy(), one.charge().key(), one.limit()),
                                 one.charge(),
                                 one.limit(),
                                 scriptMode + one.stampMicros(),
@@ -249,29 +284,8 @@ final class Decisions implements CallsInFlight.Sender {
                 .toList();
     }
 
-    private static String key(RedisKeys keys, LimitOutcome one) {
-        return keys.of(one.policy(), one.charge().key(), one.limit());
-    }
-
-    /** The outcomes of each call. The script reads all states of a call before it writes one, so none can be there twice. */
-    private static List<List<LimitOutcome>> inCalls(RedisKeys keys, List<LimitOutcome> outcomes, boolean inOne) {
-        List<List<LimitOutcome>> calls = new ArrayList<>();
-        for (LimitOutcome outcome : outcomes) {
-            String key = key(keys, outcome);
-            List<LimitOutcome> call = calls.stream()
-                    .filter(one -> (inOne || one.get(0).charge().equals(outcome.charge()))
-                            && one.stream().noneMatch(other -> key(keys, other).equals(key)))
-                    .findFirst()
-                    .orElseGet(ArrayList::new);
-            if (call.isEmpty()) {
-                calls.add(call);
-            }
-            call.add(outcome);
-        }
-        return calls;
-    }
-
-    CompletableFuture<Void> reset(Policy policy, PartitionKey key) {
+    @Override
+    public CompletableFuture<Void> reset(Policy policy, PartitionKey key) {
         List<Call.Part> parts = Call.parts(keys, List.of(new Charge(policy, key, 0)), Call.RESET);
         // Calls that are in flight stay so.
         parts.removeIf(Call.Part::isInFlight);
@@ -280,20 +294,22 @@ final class Decisions implements CallsInFlight.Sender {
                 : sendEnd(parts, deadline(policy)).thenApply(deleted -> null);
     }
 
-    /** Sends a renewal or the end of a call in flight. */
-    @Override
-    public void send(Call.Part part) {
-        Duration longest = deadline(part.charge().policy());
-        if (part.mode().equals(Call.END)) {
-            sendEnd(List.of(part), longest);
-        } else {
-            connection.send(Call.now(List.of(part), longest, false));
+    /** Sends renewals and ends of calls in flight. */
+    private final class FlightSender implements CallsInFlight.Sender {
+        @Override
+        public void send(Call.Part part) {
+            Duration longest = deadline(part.charge().policy());
+            if (part.mode().equals(Call.END)) {
+                sendEnd(List.of(part), longest);
+            } else {
+                connection.send(Call.now(List.of(part), longest, false));
+            }
         }
-    }
 
-    @Override
-    public void after(long micros, Runnable task) {
-        connection.after(micros, task);
+        @Override
+        public void after(long micros, Runnable task) {
+            connection.after(micros, task);
+        }
     }
 
     /** The results of several calls: the outcomes of those that were answered, and why another was not. */
@@ -400,7 +416,7 @@ final class Decisions implements CallsInFlight.Sender {
                             || taken.get(i).stampMicros() != seen.get(i).stampMicros())
                     .mapToObj(taken::get)
                     .toList();
-            return end(own, Call.BACK, false, held, longest);
+            return end(own, Call.BACK, held, longest);
         }
 
         private Call call(Charge charge, String scriptMode) {

@@ -9,7 +9,6 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -24,15 +23,14 @@ import org.jspecify.annotations.Nullable;
  * exact for all actions of this instance, and at most {@code maxAge} behind those of others. Thread-safe, without a
  * lock.
  *
- * <p>Clients choose keys, so the number of places is fixed: a key can use a few of them, its set. If the set is full, a
- * new denial replaces the one that ends first, and Redis decides for that one's key again.
+ * <p>Clients choose keys, so the number of places is fixed: each key has one, which the latest denial of all its keys has. Redis decides
+ * for the others again.
  *
- * <p>Each set has an epoch. A call notes it before it is sent, and its denial is used only while the set still has that
- * epoch. Clearing a set begins the next epoch, so that answers on their way have no effect any more.
+ * <p>Each place has an epoch. A call notes it before it is sent, and its denial is used only while the place still has that
+ * epoch. Clearing a place begins the next epoch, so that answers on their way have no effect any more.
  */
 final class DenialCache {
-    private static final int SETS = 4_096;
-    private static final int PLACES = 4;
+    private static final int PLACES = 16_384;
     /** A key of several parts can be long; the limit bounds the memory. */
     private static final int LONGEST_KEY = 512;
 
@@ -41,7 +39,7 @@ final class DenialCache {
 
     private final TimeSource time;
     private final long maxAgeMicros;
-    private final AtomicIntegerArray epochs = new AtomicIntegerArray(SETS);
+    private final AtomicIntegerArray epochs = new AtomicIntegerArray(PLACES);
     private final AtomicReferenceArray<@Nullable Denial> places;
 
     /**
@@ -55,7 +53,7 @@ final class DenialCache {
         Duration byDefault = decisionTime == null ? Duration.ofSeconds(1) : Duration.ZERO;
         this.time = Objects.requireNonNullElseGet(decisionTime, TimeSource::system);
         this.maxAgeMicros = Objects.requireNonNullElse(maxAge, byDefault).toNanos() / 1_000;
-        this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : SETS * PLACES);
+        this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : PLACES);
     }
 
     /** What is the same in the hashes of all keys of a policy. */
@@ -78,15 +76,15 @@ final class DenialCache {
     Decision find(List<Charge> charges) {
         if (charges.size() == 1) {
             Charge charge = charges.get(0);
-            Denial denial = latest(charge);
-            return denial == null ? null : decision(denial, charge);
+            return charge.isPlain() ? find(charge.policy(), charge.key(), charge.permits(), hash(charge)) : null;
         }
         List<LimitOutcome> outcomes = new ArrayList<>();
         if (charges.stream().allMatch(Charge::isPlain)) {
             for (Charge charge : charges) {
-                Denial denial = latest(charge);
-                if (denial != null) {
-                    Collections.addAll(outcomes, denial.answers(charge, time.nowMicros()));
+                Denial denial = latest(charge.policy(), charge.key(), charge.permits(), hash(charge));
+                LimitOutcome outcome = denial == null ? null : denial.answer(charge, time.nowMicros());
+                if (outcome != null) {
+                    outcomes.add(outcome);
                 }
             }
         }
@@ -97,38 +95,20 @@ final class DenialCache {
     @Nullable
     Decision find(Policy policy, PartitionKey key, long permits, int hash) {
         Denial denial = latest(policy, key, permits, hash);
-        return denial == null ? null : decision(denial, new Charge(policy, key, permits));
-    }
-
-    private @Nullable Decision decision(Denial denial, Charge charge) {
-        LimitOutcome[] outcomes = denial.answers(charge, time.nowMicros());
-        return switch (outcomes.length) {
-            case 0 -> null;
-            case 1 -> Decision.of(Decision.Source.CACHED_DENIAL, outcomes[0]);
-            default -> Decision.ofOneCharge(Decision.Source.CACHED_DENIAL, outcomes);
-        };
-    }
-
-    private @Nullable Denial latest(Charge charge) {
-        return charge.isPlain() ? latest(charge.policy(), charge.key(), charge.permits(), hash(charge)) : null;
+        LimitOutcome outcome =
+                denial == null ? null : denial.answer(new Charge(policy, key, permits), time.nowMicros());
+        return outcome == null ? null : Decision.of(Decision.Source.CACHED_DENIAL, outcome);
     }
 
     /** The latest denial of such a call, which may have ended. */
     private @Nullable Denial latest(Policy policy, PartitionKey key, long permits, int hash) {
-        if (maxAgeMicros == 0 || permits == 0) {
-            return null;
-        }
-        int set = set(hash);
-        for (int place = set * PLACES; place < (set + 1) * PLACES; place++) {
-            Denial denial = places.getAcquire(place);
-            if (denial != null
-                    && denial.isOf(hash, policy, key)
-                    && denial.sent().charge().permits() <= permits
-                    && denial.sent().epoch() == epochs.get(set)) {
-                return denial;
-            }
-        }
-        return null;
+        int place = place(hash);
+        Denial denial = maxAgeMicros == 0 || permits == 0 ? null : places.getAcquire(place);
+        boolean isKnown = denial != null
+                && denial.sent().charge().permits() <= permits
+                && denial.sent().epoch() == epochs.get(place)
+                && denial.isOf(policy, key);
+        return isKnown ? denial : null;
     }
 
     /** The charges whose denial may be kept, to be given to {@link #record} with the decision. Called before a call is sent. */
@@ -144,59 +124,31 @@ final class DenialCache {
     List<Denial.SentCharge> beforeSend(Charge charge, int hash, Mode mode) {
         // Looks are not recorded.
         return mode != Mode.LOOK && maxAgeMicros > 0 && charge.permits() > 0 && charge.isPlain()
-                ? List.of(new Denial.SentCharge(charge, hash, epochs.get(set(hash)), time.nowMicros()))
+                ? List.of(new Denial.SentCharge(charge, hash, epochs.get(place(hash)), time.nowMicros()))
                 : List.of();
     }
 
-    /** Handles the result of a call: keeps its denials, and forgets those of keys with a state that it may have changed. Returns it. */
+    /**
+     * Handles the result of a call: keeps its denials, and forgets an earlier one of a key whose state it may have changed. Returns it. An
+     * answer that others have overtaken changes nothing.
+     */
     Decision record(List<Denial.SentCharge> allSent, Decision decision) {
         for (Denial.SentCharge sent : allSent) {
+            int place = place(sent.hash());
             boolean kept = !decision.allowed()
-                    && sent.epoch() == epochs.get(set(sent.hash()))
+                    && sent.epoch() == epochs.get(place)
                     && sent.charge().key().canonical().length() <= LONGEST_KEY;
-            List<LimitOutcome> outcomes = kept ? decision.outcomes() : List.of();
-            Policy policy = sent.charge().policy();
-            long longest = policy.holds() > 0 ? Math.min(maxAgeMicros, HELD_MICROS) : maxAgeMicros;
-            replace(sent, policy, outcomes, longest);
-        }
-        return decision;
-    }
-
-    private void replace(Denial.SentCharge sent, Policy policy, List<LimitOutcome> outcomes, long longestMicros) {
-        int first = set(sent.hash()) * PLACES;
-        boolean overtaken = false;
-        for (int place = first; place < first + PLACES; place++) {
+            long longest = sent.charge().policy().holds() > 0 ? Math.min(maxAgeMicros, HELD_MICROS) : maxAgeMicros;
+            Denial fresh = kept ? Denial.of(sent, decision.outcomes(), longest) : null;
             Denial old = places.get(place);
-            if (old != null && old.isOf(sent.hash(), policy, sent.charge().key())) {
-                Denial.SentCharge before = old.sent();
-                // Of two policies of one name, the one with the shorter period may have cut the window since: Redis
-                // knows.
-                overtaken |= before.sentMicros() > sent.sentMicros()
-                        && !before.charge().policy().equals(policy);
-                // Its numbers are outdated. A policy with other numbers may even have cut the window that it waits for.
-                places.set(place, null);
+            // Of another policy of this name, the numbers are outdated too: this one may have cut the window that it
+            // waits for.
+            boolean isOutdated = old != null && old.sent().hash() == sent.hash();
+            if ((fresh != null || isOutdated) && (old == null || old.sent().sentMicros() <= sent.sentMicros())) {
+                places.setRelease(place, fresh);
             }
         }
-        Denial fresh = outcomes.isEmpty() ? null : Denial.of(sent, outcomes, longestMicros);
-        if (fresh != null && !overtaken) {
-            places.setRelease(endingFirst(first), fresh);
-        }
-    }
-
-    /** The place of a set whose denial ends first. */
-    private int endingFirst(int first) {
-        int victim = first;
-        for (int place = first + 1; place < first + PLACES; place++) {
-            victim = endMicros(place) < endMicros(victim) ? place : victim;
-        }
-        return victim;
-    }
-
-    private long endMicros(int place) {
-        Denial denial = places.get(place);
-        return denial == null || denial.sent().epoch() != epochs.get(place / PLACES)
-                ? Long.MIN_VALUE
-                : denial.untilMicros();
+        return decision;
     }
 
     /**
@@ -205,28 +157,25 @@ final class DenialCache {
      */
     CompletableFuture<List<LimitOutcome>> clearing(
             Call call, Function<Call, CompletableFuture<List<LimitOutcome>>> sender) {
-        int[] sets = call.parts.stream()
-                .mapToInt(part -> set(hash(part.charge())))
-                .distinct()
-                .toArray();
         // Also those that are known now: what is asked from now on is answered after this call.
-        beginEpochs(sets);
-        return sender.apply(call.ifLate(late -> beginEpochs(sets)))
-                .whenComplete((outcomes, failure) -> beginEpochs(sets));
+        beginEpochs(call);
+        return sender.apply(call.ifLate(late -> beginEpochs(call)))
+                .whenComplete((outcomes, failure) -> beginEpochs(call));
     }
 
-    private void beginEpochs(int[] sets) {
-        for (int set : sets) {
-            epochs.incrementAndGet(set);
-        }
+    private void beginEpochs(Call call) {
+        call.parts.stream()
+                .mapToInt(part -> place(hash(part.charge())))
+                .distinct()
+                .forEach(epochs::incrementAndGet);
     }
 
     /** Forgets all denials. */
     void clear() {
-        beginEpochs(IntStream.range(0, SETS).toArray());
+        IntStream.range(0, PLACES).forEach(epochs::incrementAndGet);
     }
 
-    private static int set(int hash) {
-        return hash & SETS - 1;
+    private static int place(int hash) {
+        return hash & PLACES - 1;
     }
 }

@@ -1,8 +1,8 @@
 package io.limiter.redis;
 
+import io.limiter.Backend.Health.State;
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
-import io.limiter.BackendHealth.State;
 import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
 import java.time.Duration;
@@ -63,10 +63,7 @@ final class MasterHealth {
 
     // Written under the lock.
     private boolean probing;
-    /** No answer has come since its connection closed by itself. */
-    private volatile boolean isLost;
-
-    private volatile long suspectSinceMicros;
+    private long suspectSinceMicros;
     /** In a row. With {@value #SILENCES} the breaker is open. */
     private volatile int silences;
     /** No probe had an answer either. */
@@ -74,9 +71,9 @@ final class MasterHealth {
     /** How long the answer of a master that is too slow took; the largest value if it did not answer. */
     private volatile long slowMicros = Long.MAX_VALUE;
 
-    /** The reason why the last test had no answer; null if it had one. Of the watch thread. */
+    /** The reason why the last test had no answer, or has to be repeated; null if it had one. */
     @Nullable
-    BackendException silence;
+    volatile BackendException silence;
 
     // Written by any thread.
     /** The error with which it refuses to decide, as far as is known. */
@@ -163,10 +160,10 @@ final class MasterHealth {
     /** An answer ends the row of silences, and one within the default deadline closes the breaker. */
     private void endSilence(boolean isPrompt) {
         synchronized (this) {
-            if (!isClosed() && !isPrompt) {
+            boolean wasClosed = isClosed();
+            if (!wasClosed && !isPrompt) {
                 return;
             }
-            boolean wasClosed = isClosed();
             silences = 0;
             isAway = false;
             if (wasClosed) {
@@ -205,10 +202,12 @@ final class MasterHealth {
             if (isClosed() || !wasClosed) {
                 return;
             }
-            isLost = false;
             suspectSinceMicros = time.nowMicros();
             slowMicros = Long.MAX_VALUE;
-            startProbing();
+            if (!probing) {
+                probing = true;
+                transport.after(0, this::probe);
+            }
         }
         failWaiting.accept(suspect);
     }
@@ -252,8 +251,7 @@ final class MasterHealth {
     /** Probes a master that does not answer, one probe at a time, until it does or is no longer a master. */
     private void probe() {
         synchronized (this) {
-            isLost = isLost && lastAnswerMicros < suspectSinceMicros;
-            probing = isLost || !isClosed();
+            probing = !isClosed();
             if (!probing) {
                 return;
             }
@@ -295,30 +293,8 @@ final class MasterHealth {
         noted.thenRun(() -> transport.after(PROBE_PAUSE_MICROS, this::probe));
     }
 
-    /** Its connection has closed by itself: probes find out whether it answers, also when nobody asks. */
-    void noteLost() {
-        synchronized (this) {
-            if (!isLost && isClosed()) {
-                isLost = true;
-                suspectSinceMicros = time.nowMicros();
-                startProbing();
-            }
-        }
-    }
-
-    private void startProbing() {
-        if (!probing) {
-            probing = true;
-            transport.after(0, this::probe);
-        }
-    }
-
     /** It answered a probe, perhaps with an error. */
     void noteProbeAnswer(long tookMicros) {
-        if (isLost) {
-            isLost = false;
-            watch.execute(this::test);
-        }
         if (tookMicros <= deadlineMicros) {
             endSilence(true);
             return;
@@ -337,18 +313,14 @@ final class MasterHealth {
         if (lateMicros > STALL_MICROS) {
             return;
         }
-        boolean isOver;
         synchronized (this) {
             slowMicros = Long.MAX_VALUE;
             // A connection that breaks and is restored is not an outage.
-            isOver = time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS;
+            boolean isOver = time.nowMicros() - suspectSinceMicros >= AWAY_AFTER_MICROS;
             if (isOver && !isClosed() && !isAway) {
                 isAway = true;
                 watch.execute(() -> test.noteUnreachable(true));
             }
-        }
-        if (isOver && isLost && lastAnswerMicros < suspectSinceMicros) {
-            noteSilences(SILENCES);
         }
     }
 
@@ -384,6 +356,14 @@ final class MasterHealth {
         }
     }
 
+    /** Its connection has closed by itself: a test finds out whether it answers, also when nobody asks. */
+    void noteLost() {
+        silence = away;
+        if (tests.tryPass()) {
+            watch.execute(() -> lookAgain(false));
+        }
+    }
+
     /** Writes what was held back, and tests again if the findings may have changed. Called periodically. */
     void lookAgain(boolean secretsAreDue) {
         test.write();
@@ -393,7 +373,7 @@ final class MasterHealth {
                 || whyNotDeciding() != null) {
             test();
             if (silence != null) {
-                noteLost();
+                noteSilences(SILENCES);
             }
         }
     }

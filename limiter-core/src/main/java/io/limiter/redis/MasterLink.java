@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one master: accepts calls, sends them in commands, hands over their answers, and ends those that get
- * none in time. A call is sent at once, on its own, while fewer than two commands are on their way; otherwise it waits
+ * none in time. A call is sent at once while fewer than two commands are on their way; otherwise it waits
  * for the next command, which is sent when one has its reply. The {@link CongestionWindow} knows what waits and what is
  * on its way; the {@link MasterHealth} knows whether the master can be asked at all.
  *
@@ -102,40 +102,14 @@ final class MasterLink {
         return window.isEmpty();
     }
 
-    /**
-     * Sends calls, now or in their turn; several leave in one command where they can. Those that the master can't be
-     * asked, or for which too many wait, fail at once.
-     */
-    void send(List<Call> calls) {
-        List<Call> accepted = new ArrayList<>(calls.size());
-        for (Call call : calls) {
-            if (acceptOrFail(call)) {
-                accepted.add(call);
-            }
-        }
-        // None overtakes a call that has left the queue and is not sent yet: it leaves after looks has risen.
-        boolean isAlone = accepted.size() == 1 && !window.hasWaiting() && looks.get() == 0;
-        Flight alone = isAlone ? window.tryLoadAlone(accepted.get(0), time.nowMicros()) : null;
-        if (alone == null) {
-            window.addWaiting(accepted);
-        } else {
-            transmit(alone);
-        }
-        // Even if it was sent: its flight may have ended already, and other calls may have begun to wait for that. Or
-        // its place was taken for a moment, in which another call found none.
+    /** Sends a call, now or in its turn. One that the master can't be asked, or for which too many wait, fails at once. */
+    void send(Call call) {
+        add(call);
         sendWaiting();
-        for (Call call : accepted) {
-            if (!call.isBlocking() && !call.isDone()) {
-                unattended.add(call);
-                sweepAt(call.dueMicros);
-            }
-        }
-        if (closed) {
-            accepted.forEach(MasterLink::failClosed);
-        }
     }
 
-    private boolean acceptOrFail(Call call) {
+    /** The same with the next {@link #sendWaiting}, so that several leave in one command where they can. */
+    void add(Call call) {
         BackendException refusal = health.whyNotAsked(call.longestMicros);
         if (refusal == null && window.waiting() >= CongestionWindow.LONGEST_QUEUE) {
             refusal = RedisFailure.overloaded(
@@ -143,12 +117,19 @@ final class MasterLink {
         }
         if (refusal != null) {
             call.tryFail(Call.State.WAITING, refusal);
-            return false;
+            return;
         }
         if (call.longestMicros > health.longestMicros) {
             health.longestMicros = call.longestMicros;
         }
-        return true;
+        window.addWaiting(call);
+        if (!call.isBlocking()) {
+            unattended.add(call);
+            sweepAt(call.dueMicros);
+        }
+        if (closed) {
+            failClosed(call);
+        }
     }
 
     /**
@@ -193,10 +174,10 @@ final class MasterLink {
     }
 
     /**
-     * The one place where calls leave the queue. One thread at a time, so that calls which fail while they
+     * The one place where calls leave the queue. One thread at a time, so that none overtakes another, and calls which fail while they
      * are being sent do not send one another; after an Error the next call sends what still waits.
      */
-    private void sendWaiting() {
+    void sendWaiting() {
         if (!window.hasWaiting() || looks.getAndIncrement() != 0) {
             return;
         }
@@ -253,43 +234,32 @@ final class MasterLink {
     }
 
     /**
-     * Calls that were sent have their replies, or will not get them. Two kinds are sent again, because nothing ran of them: those whose
-     * keys are elsewhere (a slot moves, or the server wants one slot in each command), each alone; and once those that a replica refused,
+     * Calls that were sent have their replies, or will not get them. Two kinds are sent again, each alone, because nothing ran of them:
+     * those whose keys are elsewhere (a slot moves, or the server wants one slot in each command); and once those that a replica refused,
      * by another connection. The next flight leaves before any caller is woken; threads are woken before stages run, which may take
      * long.
      */
     private void received(Flight flight, List<Call> calls, List<Object> replies) {
         List<Answered> answers = new ArrayList<>(calls.size());
         List<List<Call>> again = new ArrayList<>(0);
-        List<Call> refused = new ArrayList<>(0);
         // How many of the answers are for blocked threads; these come first.
         int blocked = 0;
         for (int i = 0; i < calls.size(); i++) {
             Call call = calls.get(i);
             Object reply = replies.get(i);
-            if (RedisFailure.isOfReplica(reply)
-                    && health.renew(call.sinceMicros())
-                    && call.tryAskAgain()
-                    && !call.isDone()) {
-                refused.add(call);
-                continue;
-            }
-            if (calls.size() == 1 || !RedisFailure.isElsewhere(reply)) {
-                answers.add(call.isBlocking() ? blocked++ : answers.size(), answered(call, reply));
-                continue;
-            }
             if (RedisFailure.wantsOneSlot(reply)) {
                 // From now on each slot has a command.
                 health.test.mixesSlots = false;
             }
-            if (call.isDone()) {
+            boolean isAskedAgain = calls.size() > 1 && RedisFailure.isElsewhere(reply)
+                    || RedisFailure.isOfReplica(reply) && health.renew(call.sinceMicros()) && call.tryAskAgain();
+            if (!isAskedAgain) {
+                answers.add(call.isBlocking() ? blocked++ : answers.size(), answered(call, reply));
+            } else if (call.isDone()) {
                 call.noteReply();
             } else {
                 again.add(List.of(call));
             }
-        }
-        if (!refused.isEmpty()) {
-            again.add(refused);
         }
         transmit(flight, again);
         flight.land();

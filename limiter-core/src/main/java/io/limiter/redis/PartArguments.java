@@ -3,7 +3,6 @@ package io.limiter.redis;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.Penalty;
 import io.limiter.TimeSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +70,7 @@ final class PartArguments {
 
     private static String options(Call.Part part, @Nullable TimeSource time) {
         String options = part.limit().hasOptions() ? part.limit().options(unixMicros(time)) : "";
-        if (part.limit() instanceof Penalty) {
+        if (!part.limit().algorithm().isQuota()) {
             // It does not count calls in flight, which stand first.
             long others = part.charge().policy().limits().stream()
                     .filter(limit ->

@@ -4,23 +4,14 @@ import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisURI;
 import io.limiter.Backend;
 import io.limiter.BackendException;
-import io.limiter.BackendHealth;
-import io.limiter.Charge;
-import io.limiter.Decision;
-import io.limiter.LimitOutcome;
-import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.HoldTerms;
 import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -36,25 +27,18 @@ import org.redisson.config.Config;
  * row, no calls are sent to a master until a probe in the background finds that it answers again. Charges in several slots
  * of a cluster need several scripts: a call may briefly be denied unnecessarily; it is never admitted wrongly.
  */
-public final class RedisBackend implements Backend {
+public final class RedisBackend extends Decisions {
     /** The longest that a decision waits for Redis by default. */
     public static final Duration DEFAULT_DEADLINE = Duration.ofMillis(50);
 
     private static final Duration LONGEST_DEADLINE = Duration.ofMinutes(1);
 
-    final Connection connection;
-    private final Duration deadline;
-    private final DenialCache denials;
-    final CallsInFlight flights;
-    private final Decisions decisions;
-
-    private RedisBackend(RedisClients clients, Builder builder) {
-        RedisKeys keys = new RedisKeys(builder.prefix, builder.keyHash);
-        this.deadline = builder.deadline;
-        this.connection = new Connection(clients, keys, builder.time, deadline, builder.lookAgain);
-        this.denials = new DenialCache(builder.time, builder.denialMaxAge);
-        this.decisions = new Decisions(connection, keys, denials, deadline);
-        this.flights = decisions.flights;
+    private RedisBackend(RedisClients clients, RedisKeys keys, Builder builder) {
+        super(
+                keys,
+                new Connection(clients, keys, builder.time, builder.deadline, builder.lookAgain),
+                new DenialCache(builder.time, builder.denialMaxAge),
+                builder.deadline);
     }
 
     /** A builder, which needs the address or client of a Redis. */
@@ -87,58 +71,8 @@ public final class RedisBackend implements Backend {
 
     /** The masters as recent calls found them, the findings of the self-test, and those of the connection. */
     @Override
-    public BackendHealth health() {
+    public Backend.Health health() {
         return connection.health();
-    }
-
-    @Override
-    public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-        return decisions.decide(charges, mode);
-    }
-
-    @Override
-    public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
-        return decisions.each(charges);
-    }
-
-    @Override
-    public Decision decideNow(List<Charge> charges, Mode mode) {
-        return decisions.areSpread(charges) ? Backend.super.decideNow(charges, mode) : decisions.now(charges, mode);
-    }
-
-    @Override
-    public Decider decider(Policy policy) {
-        return decisions.decider(policy);
-    }
-
-    @Override
-    public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        return decisions.reserve(charges, terms);
-    }
-
-    @Override
-    public CompletionStage<List<Settled>> settle(
-            Decision decision, HoldTerms terms, ToLongFunction<? super Charge> actual) {
-        return decisions.settle(decision, terms, actual);
-    }
-
-    @Override
-    public CompletionStage<Boolean> refund(Decision decision) {
-        return decisions
-                .end(decision, Call.BACK)
-                .thenApply(ended -> ended.stream().anyMatch(LimitOutcome::allowed));
-    }
-
-    @Override
-    public CompletionStage<Boolean> confirm(Decision decision) {
-        return decisions
-                .end(decision, Call.KEEP)
-                .thenApply(ended -> ended.stream().allMatch(LimitOutcome::allowed));
-    }
-
-    @Override
-    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        return decisions.reset(policy, key);
     }
 
     /** Denials under another configuration are not valid under this one. */
@@ -158,7 +92,7 @@ public final class RedisBackend implements Backend {
      */
     @Override
     public void close() {
-        flights.close(deadline.toNanos() / 1_000);
+        flights.close();
         connection.close();
         denials.clear();
     }
@@ -330,7 +264,7 @@ public final class RedisBackend implements Backend {
          *     nor Lettuce is there (RL-112)
          */
         public RedisBackend build() {
-            return new RedisBackend(clients(), this);
+            return new RedisBackend(clients(), new RedisKeys(prefix, keyHash), this);
         }
 
         /** The Redis that was given, with the login. */

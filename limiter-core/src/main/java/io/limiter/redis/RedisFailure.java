@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Describes a failure of Redis in text that is safe to log: without keys and arguments, which contain client data. */
 final class RedisFailure {
+    /** What Redis 6.2 to 8 and Valkey say of a key in a script that they do not have, do not serve, or want in another command. */
+    private static final Pattern ABOUT_SLOTS = Pattern.compile("[Ss]cript attempted to access");
+
     /**
      * At the beginning of Redis' reply, or after the place in the script where one of its commands failed: never in the
      * keys that may follow.
      */
-    /** What Redis 6.2 to 8 and Valkey say of a key in a script that they do not have, do not serve, or want in another command. */
-    private static final Pattern ABOUT_SLOTS = Pattern.compile("[Ss]cript attempted to access");
-
     private static final Pattern CODE = Pattern.compile(
             "^(?:ERR Error running script[^@]*|ERR (?=@?user_script))?(?:@?user_script: ?\\d+: )*-?([A-Z]{2,})\\b");
 
@@ -168,40 +168,30 @@ final class RedisFailure {
     }
 
     /**
-     * The error of one request, whose text is part of a reply.
+     * The error of one request, whose text is part of a reply. What a server says of a key that it does not have now begins with the code
+     * of that.
      *
      * @param nothingRan whether no limit of the request was charged
      */
     static Throwable replied(String error, boolean nothingRan) {
-        String text = code(error).isEmpty() ? "ERR " + error : error;
-        return nothingRan && ABOUT_SLOTS.matcher(error).find() ? new Elsewhere(text) : new ErrorReply(text);
-    }
-
-    /** A script that may use keys of several slots met one that this server does not have now. */
-    private static final class Elsewhere extends ErrorReply {
-        private static final long serialVersionUID = 1L;
-
-        Elsewhere(String text) {
-            super(text);
-        }
+        boolean isElsewhere = nothingRan && ABOUT_SLOTS.matcher(error).find();
+        String code = isElsewhere && error.contains("same slot") ? "CROSSSLOT " : isElsewhere ? "MOVED " : "ERR ";
+        return new ErrorReply(isElsewhere || code(error).isEmpty() ? code + error : error);
     }
 
     /** Whether this is the reply to a call of which nothing ran, because of where its keys are: alone it finds them. */
     static boolean isElsewhere(Object reply) {
-        return reply instanceof Elsewhere
-                || (reply instanceof Throwable failure && hasCode(failure, "TRYAGAIN", "CROSSSLOT", "MOVED"));
+        return hasCode(reply, "TRYAGAIN", "CROSSSLOT", "MOVED");
     }
 
     /** Whether a server replied that it takes no calls as long as it is a replica, or loads: nothing ran. */
     static boolean isOfReplica(@Nullable Object reply) {
-        return reply instanceof Throwable failure && hasCode(failure, "READONLY", "LOADING", "MASTERDOWN");
+        return hasCode(reply, "READONLY", "LOADING", "MASTERDOWN");
     }
 
     /** Whether a server replied that it wants keys of one slot in each command. */
     static boolean wantsOneSlot(Object reply) {
-        return (reply instanceof Elsewhere other
-                        && String.valueOf(other.getMessage()).contains("same slot"))
-                || (reply instanceof Throwable failure && hasCode(failure, "CROSSSLOT"));
+        return hasCode(reply, "CROSSSLOT");
     }
 
     static BackendException suspect(String name) {
@@ -226,8 +216,10 @@ final class RedisFailure {
     }
 
     /** Whether Redis replied with one of these codes. */
-    static boolean hasCode(Throwable failure, String... codes) {
-        return Arrays.stream(causes(failure)).anyMatch(cause -> List.of(codes).contains(code(cause)));
+    static boolean hasCode(@Nullable Object reply, String... codes) {
+        return reply instanceof Throwable failure
+                && Arrays.stream(causes(failure))
+                        .anyMatch(cause -> List.of(codes).contains(code(cause)));
     }
 
     /** Whether Redis answered, with an error or an unreadable reply, rather than not at all. */

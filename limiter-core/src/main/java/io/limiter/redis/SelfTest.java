@@ -86,7 +86,6 @@ final class SelfTest {
 
     private boolean unreachable;
     private boolean logged;
-    private long outages;
 
     /** @param time a monotonic clock, for the log */
     SelfTest(Transport transport, RedisKeys keys, Object master, TimeSource time) {
@@ -163,7 +162,6 @@ final class SelfTest {
             return false;
         }
         unreachable = isUnreachable;
-        outages += isUnreachable ? 1 : 0;
         write();
         return true;
     }
@@ -177,10 +175,8 @@ final class SelfTest {
             logged = true;
             LOG.warn(
                     "RL-225 {} does not answer; the failure modes answer at once, without waiting for it, until"
-                            + " a probe succeeds{}",
-                    name,
-                    outages > 1 ? " (" + outages + " outages since this was last logged)" : "");
-            outages = 0;
+                            + " a probe succeeds",
+                    name);
         }
     }
 
@@ -250,38 +246,38 @@ final class SelfTest {
         return value instanceof Long number ? number : 0;
     }
 
-    /** The answers of the master: replies, or errors. */
-    private List<Object> replies(Command command) {
-        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        transport.run(master, command, (reply, failure) -> answer.complete(command.replies(reply, failure)));
+    /**
+     * The answer of the master: a reply, or an error, which is a finding.
+     *
+     * @throws BackendException if there is none
+     */
+    private Object ask(Command command, Map<String, String> found) {
+        CompletableFuture<Object> answer = new CompletableFuture<>();
+        transport.run(
+                master,
+                command,
+                (reply, failure) ->
+                        answer.complete(command.replies(reply, failure).get(0)));
         try {
-            return answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
+            Object reply = answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
+            if (!(reply instanceof Throwable error)) {
+                return reply;
+            }
+            BackendException failure = RedisFailure.of(error);
+            if (!RedisFailure.isAnswer(error)) {
+                throw failure;
+            }
+            String[] codeAndText = String.valueOf(failure.getMessage()).split(" ", 2);
+            found.putIfAbsent(
+                    codeAndText[0],
+                    codeAndText[1] + " (script " + command.script().name() + ")");
+            return failure;
         } catch (ExecutionException | TimeoutException e) {
             throw RedisFailure.of(e);
         } catch (InterruptedException closing) {
             Thread.currentThread().interrupt();
             throw RedisFailure.closed();
         }
-    }
-
-    /** The answer of the master: a reply, or an error, which is a finding. */
-    private Object ask(Command command, Map<String, String> found) {
-        Object reply = replies(command).get(0);
-        if (!(reply instanceof Throwable error)) {
-            return reply;
-        }
-        BackendException failure = RedisFailure.of(error);
-        if (!RedisFailure.isAnswer(error)) {
-            throw failure;
-        }
-        String[] codeAndText = String.valueOf(failure.getMessage()).split(" ", 2);
-        boolean isHeld =
-                command.calls().stream().anyMatch(call -> call.parts.get(0).hold() != null);
-        String script = isHeld
-                ? " (reservations don't work, rates do)"
-                : " (script " + command.script().name() + ")";
-        found.putIfAbsent(codeAndText[0], codeAndText[1] + script);
-        return failure;
     }
 
     /** An unused key that is on the master. */

@@ -7,8 +7,10 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,8 +22,8 @@ import java.util.concurrent.locks.LockSupport;
  * for a call. Nothing is written to Redis: a call takes no permits, or only peeks, at unused keys.
  */
 final class WarmUp {
-    static final int CALLS = 10_000;
-    static final Duration LONGEST = Duration.ofMillis(300);
+    private static final int CALLS = 10_000;
+    private static final long LONGEST_MICROS = 300_000;
     /** Enough for full commands. */
     private static final int THREADS = 16;
     /** These load the classes, which takes longer with more threads. */
@@ -41,9 +43,9 @@ final class WarmUp {
     private final long endMicros;
     private final AtomicInteger begun = new AtomicInteger();
 
-    private WarmUp(Backend backend, Duration longest) {
+    private WarmUp(Backend backend, long longestMicros) {
         this.backend = backend;
-        this.endMicros = time.nowMicros() + longest.toNanos() / 1_000;
+        this.endMicros = time.nowMicros() + longestMicros;
     }
 
     /** Warms up, unless this JVM has done so. */
@@ -55,27 +57,24 @@ final class WarmUp {
 
     /** Makes {@value #CALLS} calls, or fewer if the time is over. */
     static void run(Backend backend, Duration longest) throws InterruptedException {
-        WarmUp warmUp = new WarmUp(backend, longest.compareTo(LONGEST) < 0 ? longest : LONGEST);
+        WarmUp warmUp = new WarmUp(backend, Math.min(longest.toNanos() / 1_000, LONGEST_MICROS));
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
+            Thread thread = new Thread(task, "limiter-redis-warm-up");
+            // A call that still waits when the time is over ends by itself.
+            thread.setDaemon(true);
+            return thread;
+        });
         try {
-            warmUp.run(1, CALLS_ALONE);
-            warmUp.run(THREADS, CALLS);
+            warmUp.run(threads, 1, CALLS_ALONE);
+            warmUp.run(threads, THREADS, CALLS);
         } finally {
-            warmUp.begun.set(CALLS);
+            threads.shutdown();
         }
     }
 
-    private void run(int threads, int upTo) throws InterruptedException {
-        List<Thread> all = new ArrayList<>();
-        for (int i = 0; i < threads; i++) {
-            Thread thread = new Thread(() -> call(upTo), "limiter-redis-warm-up");
-            // A call that still waits when the time is over ends by itself.
-            thread.setDaemon(true);
-            thread.start();
-            all.add(thread);
-        }
-        for (Thread thread : all) {
-            TimeUnit.MICROSECONDS.timedJoin(thread, Math.max(1, leftMicros()));
-        }
+    private void run(ExecutorService threads, int count, int upTo) throws InterruptedException {
+        threads.invokeAll(
+                Collections.nCopies(count, Executors.callable(() -> call(upTo))), leftMicros(), TimeUnit.MICROSECONDS);
     }
 
     private long leftMicros() {

@@ -76,7 +76,7 @@ class ChangesTest {
                         .sorted(Comparator.comparing(one -> !one.contains("query")))
                         .toList());
         String gone = changes(made(rule), LimiterConfig.builder().build()).toString();
-        assertTrue(gone.contains("RL-161 rule 'r' was removed") && !gone.contains("hunter"), gone);
+        assertTrue(gone.contains("RL-161 limiter.rules.r was removed") && !gone.contains("hunter"), gone);
         LimiterConfig whole = made(
                 rule,
                 "limiter.redis.address",

@@ -49,14 +49,14 @@ class ChargingTest {
         assertEquals(Duration.ZERO, usual.maxWait());
         ChargeOptions five = charging("limiter.rules.r.cost", "5", "limiter.rules.r.count-on", "401, 5XX, 401");
         assertEquals(RequestCost.of(5), five.cost());
-        assertEquals(new CountedOutcomes(true, List.of("401", "5xx")), five.outcomes());
+        assertEquals(CountedOutcomes.of(true, List.of("401", "5xx")), five.outcomes());
         assertEquals(
-                RequestCost.ofHeader("X-Size", 10),
+                new RequestCost(10, "X-Size", null, null),
                 charging("limiter.rules.r.cost", "header:X-Size max 10").cost());
         ChargeOptions byClass =
                 charging("limiter.rules.r.cost", "com.example.MyCost", "limiter.rules.r.refund-on", "304");
-        assertEquals(RequestCost.ofClass("com.example.MyCost"), byClass.cost());
-        assertEquals(new CountedOutcomes(false, List.of("304")), byClass.outcomes());
+        assertEquals(new RequestCost(1, null, "com.example.MyCost", null), byClass.cost());
+        assertEquals(CountedOutcomes.of(false, List.of("304")), byClass.outcomes());
     }
 
     private static LimiterConfig members(String limits, String... more) {
@@ -98,7 +98,7 @@ class ChargingTest {
     }
 
     private static boolean keepsLocation(String outcome, String... values) {
-        return new CountedOutcomes(true, List.of(outcome))
+        return CountedOutcomes.of(true, List.of(outcome))
                 .keeps(302, header -> header.equals("Location") ? List.of(values) : List.of(), attribute -> null);
     }
 
@@ -112,17 +112,17 @@ class ChargingTest {
         assertFalse(keepsLocation("header:Location=ab*ba", "aba") || keepsLocation("header:Location=*a*b", "ba"));
         assertTrue(keepsLocation("header:Location", "") && !keepsLocation("header:Location"));
         CountedOutcomes attribute =
-                new CountedOutcomes(true, List.of("attribute:login.failed", "attribute:login.kind=bad*"));
+                CountedOutcomes.of(true, List.of("attribute:login.failed", "attribute:login.kind=bad*"));
         assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.failed") ? true : null));
         assertTrue(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "bad one" : null));
         assertFalse(attribute.keeps(200, header -> List.of(), name -> name.equals("login.kind") ? "good" : null));
-        assertFalse(new CountedOutcomes(false, List.of("attribute:ok")).keeps(200, header -> List.of(), name -> "yes"));
+        assertFalse(CountedOutcomes.of(false, List.of("attribute:ok")).keeps(200, header -> List.of(), name -> "yes"));
     }
 
     /** A client may write a part of a header, such as of an address after a login. */
     @Test
     void aPatternTakesOnePass() {
-        CountedOutcomes outcomes = new CountedOutcomes(true, List.of("header:Location=*a*a*a*a*a*b"));
+        CountedOutcomes outcomes = CountedOutcomes.of(true, List.of("header:Location=*a*a*a*a*a*b"));
         String location = "a".repeat(8_000);
         assertTimeoutPreemptively(
                 Duration.ofSeconds(20),
@@ -131,10 +131,10 @@ class ChargingTest {
 
     @Test
     void whichStatusesCount() {
-        CountedOutcomes counted = new CountedOutcomes(true, List.of("401", "5xx"));
+        CountedOutcomes counted = CountedOutcomes.of(true, List.of("401", "5xx"));
         assertTrue(keeps(counted, 401) && keeps(counted, 500) && keeps(counted, 599));
         assertFalse(keeps(counted, 200) || keeps(counted, 400) || keeps(counted, 600));
-        CountedOutcomes refunded = new CountedOutcomes(false, List.of("304", "4xx"));
+        CountedOutcomes refunded = CountedOutcomes.of(false, List.of("304", "4xx"));
         assertTrue(keeps(refunded, 200) && keeps(refunded, 303) && keeps(refunded, 500));
         assertFalse(keeps(refunded, 304) || keeps(refunded, 499));
         assertEquals("refund-on = 304, 4xx", refunded.toString());
@@ -187,8 +187,8 @@ class ChargingTest {
             limits = - ~ plan = header:X-Plan ~ key = ip | RL-105 ~ add limiter.rules.r.default-plan = free
             limits = - ~ plan = header:X Plan ~ default-plan = free | RL-104 ~ is not a source of plans; write header:X-Plan, user:plan
             limits = - ~ plan = my plans ~ default-plan = free | RL-104 ~ is not a source of plans
-            limits = 5/1m ~ plan = header:X-Plan | RL-106 ~ has plans, which have the limits
-            limits = - ~ plan = header:X-Plan ~ policy = p | RL-106 ~ has plans, which have the limits
+            limits = 5/1m ~ plan = header:X-Plan ~ default-plan = free | RL-106 ~ has plans, which have the limits
+            limits = - ~ plan = header:X-Plan ~ default-plan = free ~ policy = p | RL-106 ~ has plans, which have the limits
             default-plan = free | RL-105
             limits = - ~ plan = com.example.Plans ~ default-plan = free ~ key = global | RL-170
             limits = - ~ plan = com.example.Plans ~ default-plan = free ~ key = class:com.example.ByTenant | RL-170

@@ -104,12 +104,6 @@ class ClientIpConfigTest {
     }
 
     @Test
-    void aSharedKeyHasNoAddress() {
-        String global = message(RULE + "limiter.rules.a.key = global\nlimiter.rules.a.ipv6-prefix = 64\n");
-        assertTrue(global.contains("ipv6-prefix = 64: the key of this rule is global"), global);
-    }
-
-    @Test
     void noMessageHasControlCharactersOrNoEnd() {
         String message = message("limiter.client-ip.trusted-proxies = \\u0007\\u001b[31m" + "x".repeat(5_000));
         assertFalse(message.chars().anyMatch(c -> c != '\n' && Character.isISOControl(c)), message);

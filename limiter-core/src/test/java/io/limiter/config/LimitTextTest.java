@@ -92,10 +92,9 @@ class LimitTextTest {
                 "3/10s, | an item is empty",
                 "3/1d fixed aligned | 'aligned' needs a value, such as aligned Europe/Rome",
                 "3/1d fixed aligned Europe/Roma | 'Europe/Roma' is not a time zone; write a region such as"
-                        + " Europe/Rome, UTC, or an offset such as +02:00; did you mean 'Europe/Rome'?",
+                        + " Europe/Rome, UTC, or an offset such as +02:00",
                 "3/1d fixed aligned Rome | is not a time zone",
                 "3/1d fixed aligned PST | is not a time zone",
-                "3/1d fixed aligned CET | the zone 'CET' is an abbreviation",
                 "3/1d aligned Europe/Rome | 'aligned Europe/Rome' does not go with sliding-list, but with fixed",
                 "3/1d token-bucket aligned UTC | 'aligned UTC' does not go with token-bucket",
                 "3/1d fixed aligned UTC aligned UTC | a limit has one aligned",

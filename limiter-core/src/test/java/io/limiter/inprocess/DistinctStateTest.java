@@ -92,7 +92,11 @@ class DistinctStateTest {
                 allowed +=
                         take(limiter, policy, PartitionKey.of("key " + i), "m").allowed() ? 1 : 0;
             }
-            assertEquals(2 * Overflow.STATES, allowed, 10, "each shared state has the whole limit, of all its keys");
+            assertEquals(
+                    2 * StateTable.SHARED_STATES,
+                    allowed,
+                    10,
+                    "each shared state has the whole limit, of all its keys");
             time.advance(Duration.ofSeconds(10));
             assertTrue(take(limiter, policy, PartitionKey.of("key"), "m").allowed());
         }

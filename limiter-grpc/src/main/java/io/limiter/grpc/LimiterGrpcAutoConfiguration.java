@@ -27,16 +27,13 @@ import org.springframework.security.core.context.SecurityContextHolder;
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnClass(GlobalServerInterceptor.class)
 @ConditionalOnProperty(name = "limiter.enabled", matchIfMissing = true)
-public class LimiterGrpcAutoConfiguration {
+class LimiterGrpcAutoConfiguration {
     private static final String OF_CALLS = "org.springframework.grpc.server.security.AuthenticationProcessInterceptor";
 
     /** Spring Security's interceptor is between them, at 0 or 2. */
     private static final int FIRST = -100;
 
     private static final int AFTER_SECURITY = 100;
-
-    /** Called by Spring Boot. */
-    public LimiterGrpcAutoConfiguration() {}
 
     /** Explains calls to the endpoint. In a web application it explains requests. */
     @Bean("io.limiter.grpc.requestExplainer")

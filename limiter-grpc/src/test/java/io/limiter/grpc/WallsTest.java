@@ -41,11 +41,6 @@ class WallsTest {
     @ArchTest
     static void onlyTheseTypesArePublic(JavaClasses all) {
         DoorWalls.assertPublic(
-                all,
-                "io.limiter.grpc",
-                "GrpcCall",
-                "GrpcRejectionHandler",
-                "LimiterGrpcAutoConfiguration",
-                "RateLimitServerInterceptor");
+                all, "io.limiter.grpc", "GrpcCall", "GrpcRejectionHandler", "RateLimitServerInterceptor");
     }
 }

@@ -1,8 +1,8 @@
 package io.limiter.http;
 
 import io.limiter.Decision;
-import io.limiter.DenialReason;
 import io.limiter.LimitOutcome;
+import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.QuotaFields;

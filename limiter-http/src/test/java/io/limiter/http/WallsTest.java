@@ -56,6 +56,6 @@ class WallsTest {
 
     @ArchTest
     static void onlyTheseTypesArePublic(JavaClasses all) {
-        DoorWalls.assertPublic(all, "io.limiter.http", "ClientAddress", "DenialAnswer", "Explanation", "RequestSample");
+        DoorWalls.assertPublic(all, "io.limiter.http", "ClientAddress", "DenialAnswer", "RequestSample");
     }
 }

@@ -4,7 +4,6 @@ import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.Stock;
 import io.limiter.internal.Algorithm;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,7 +39,7 @@ public final class AnyAlgorithm {
 
     /** A stock that is open as long as a clock can go. */
     static Limit openStock(long permits, long each, Duration hold) {
-        Instant latest = Instant.EPOCH.plus((1L << 52) - Stock.KEPT_MICROS, ChronoUnit.MICROS);
+        Instant latest = Instant.EPOCH.plus((1L << 52) - Limit.KEPT_MICROS, ChronoUnit.MICROS);
         return Limit.allotment(permits, each, hold, null, latest);
     }
 

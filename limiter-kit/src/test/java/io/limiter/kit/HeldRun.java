@@ -7,10 +7,10 @@ import io.limiter.Backend;
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
-import io.limiter.Settlement;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.HoldTerms;
 import java.util.ArrayList;
@@ -118,7 +118,8 @@ public final class HeldRun {
                         .join();
                 assertEquals(holds.reserve(step.charges(), step.terms(), step.now()), decision.outcomes(), where);
                 keepsItsWord(decision, true, step.now(), number, where);
-                full += decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL)
+                full += decision.outcomes().stream()
+                                .anyMatch(one -> one.reason() == io.limiter.LimitOutcome.DenialReason.HOLDS_FULL)
                         ? 1
                         : 0;
                 if (decision.allowed()) {
@@ -209,8 +210,8 @@ public final class HeldRun {
     }
 
     private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
-        boolean isFull =
-                decision.outcomes().stream().anyMatch(one -> one.reason() == io.limiter.DenialReason.HOLDS_FULL);
+        boolean isFull = decision.outcomes().stream()
+                .anyMatch(one -> one.reason() == io.limiter.LimitOutcome.DenialReason.HOLDS_FULL);
         int open = decision.charges().stream().mapToInt(holds::open).max().orElse(0);
         if (decision.source() == Decision.Source.CACHED_DENIAL
                 || isFull

@@ -3,7 +3,6 @@ package io.limiter.kit;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.Penalty;
 
 /** What a block means, as {@link NaiveLimiter} does: from the rules alone. */
 final class NaiveBlock {
@@ -29,7 +28,7 @@ final class NaiveBlock {
 
     /** Nothing lasts longer from now on than the present terms allow. */
     void settle(Limit limit, long now) {
-        long longest = ((Penalty) limit).longestMicros();
+        long longest = limit.untilMicros();
         long before = windowEnd + blockEnd + forget;
         windowEnd = Math.min(windowEnd, now + limit.periodMicros());
         blockEnd = Math.min(blockEnd, now + Math.min(last, longest));
@@ -53,11 +52,10 @@ final class NaiveBlock {
         denials = open ? denials + 1 : 1;
         windowEnd = open ? windowEnd : now + limit.periodMicros();
         if (denials >= limit.permits()) {
-            Penalty penalty = (Penalty) limit;
-            last = forget <= now ? penalty.firstMicros() : Math.max(penalty.firstMicros(), last * 2);
-            last = Math.min(last, penalty.longestMicros());
+            last = forget <= now ? limit.fromMicros() : Math.max(limit.fromMicros(), last * 2);
+            last = Math.min(last, limit.untilMicros());
             blockEnd = now + last;
-            forget = blockEnd + penalty.longestMicros();
+            forget = blockEnd + limit.untilMicros();
             denials = 0;
         }
     }

@@ -1,6 +1,5 @@
 package io.limiter.kit;
 
-import io.limiter.FixedWindow;
 import io.limiter.Limit;
 import java.time.Instant;
 import java.time.YearMonth;
@@ -23,7 +22,7 @@ final class NaiveCalendar {
 
     static long latestEnd(Limit limit, long now) {
         String[] words = limit.text().split("[/ ]");
-        if (!(limit instanceof FixedWindow window && window.isAligned())) {
+        if (!limit.isAligned()) {
             return now + limit.periodMicros();
         }
         ZoneId zone = ZoneId.of(limit.text().replaceFirst(".* aligned ", ""));

@@ -2,7 +2,6 @@ package io.limiter.kit;
 
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
-import io.limiter.DistinctMembers;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Algorithm;
@@ -205,8 +204,7 @@ public final class NaiveLimiter {
             case DISTINCT -> {
                 long count = kept.end > now ? kept.log.size() : 0;
                 boolean known = isKnown(kept, charge, now);
-                boolean allowed =
-                        n == 0 || (known ? !((DistinctMembers) limit).deniesRepeats() : count < limit.permits());
+                boolean allowed = n == 0 || (known ? !limit.deniesRepeats() : count < limit.permits());
                 long left = count > 0 ? kept.end - now : 0;
                 yield LimitOutcome.of(
                         charge, limit, allowed, Math.max(0, limit.permits() - count), left, left, left, 0);

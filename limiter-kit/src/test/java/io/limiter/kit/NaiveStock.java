@@ -3,7 +3,6 @@ package io.limiter.kit;
 import io.limiter.Charge;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
-import io.limiter.Stock;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +94,6 @@ final class NaiveStock {
     }
 
     LimitOutcome look(Charge charge, Limit limit, long now) {
-        Stock stock = (Stock) limit;
         List<Purchase> live = live(limit, now);
         long n = charge.permits();
         long sold = sum(live);
@@ -107,13 +105,13 @@ final class NaiveStock {
             reason = 0;
         } else if (n > limit.burst() || ofRequest(charge, limit, now) != null) {
             reason = 5;
-        } else if (now >= stock.closesMicros()) {
+        } else if (now >= limit.untilMicros()) {
             reason = 4;
         } else if (had + n > limit.burst()) {
             reason = 2;
         } else if (sold + n > limit.permits()) {
             reason = 1;
-        } else if (now < stock.opensMicros()) {
+        } else if (now < limit.fromMicros()) {
             reason = 3;
         }
         long stamp = reason != 0 ? reason : known != null ? known.stamp : 0;
@@ -142,7 +140,7 @@ final class NaiveStock {
             next -= now;
             reset -= now;
         }
-        long retry = reason == 0 ? 0 : reason == 3 ? stock.opensMicros() - now : -1;
+        long retry = reason == 0 ? 0 : reason == 3 ? limit.fromMicros() - now : -1;
         return LimitOutcome.of(
                 charge, limit, reason == 0, Math.max(0, limit.permits() - sold), retry, next, reset, stamp);
     }
@@ -165,7 +163,7 @@ final class NaiveStock {
             }
         }
         purchases.removeIf(one -> one.permits == 0);
-        long end = ((Stock) limit).closesMicros() + DAY;
+        long end = limit.untilMicros() + DAY;
         ends = isEmpty ? 0 : Math.max(ends, end);
     }
 
@@ -184,7 +182,7 @@ final class NaiveStock {
     }
 
     private void settleEnd(Limit limit) {
-        ends = Math.max(ends, ((Stock) limit).closesMicros() + DAY);
+        ends = Math.max(ends, limit.untilMicros() + DAY);
     }
 
     private @Nullable Purchase of(LimitOutcome outcome, long now) {

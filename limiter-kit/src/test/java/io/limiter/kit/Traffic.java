@@ -2,7 +2,6 @@ package io.limiter.kit;
 
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
-import io.limiter.DistinctMembers;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
@@ -321,10 +320,7 @@ public final class Traffic {
                     : algorithm == Algorithm.TOKEN_BUCKET
                             ? Limit.tokenBucket(shape[0], AnyAlgorithm.micros(shape[1]), shape[2])
                             : AnyAlgorithm.limit(algorithm, shape[0], shape[1]);
-            limits.add(
-                    algorithm == Algorithm.DISTINCT && limits.size() % 2 == 1
-                            ? ((DistinctMembers) limit).withRepeatsDenied()
-                            : limit);
+            limits.add(algorithm == Algorithm.DISTINCT && limits.size() % 2 == 1 ? limit.withRepeatsDenied() : limit);
         }
         return limits;
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.ConfigKey;
 import io.limiter.kit.Pages;
 import io.limiter.servlet.RuleSite.Container;
 import java.io.IOException;
@@ -92,7 +93,7 @@ class RulesPageTest {
 
     @Test
     void thePageNamesEveryPropertyOfARule() throws IOException {
-        LimiterConfig.keys().stream()
+        ConfigKey.names(false).stream()
                 .filter(key -> key.matches("limiter[.](exempt|deny)[.].*|limiter[.]enabled"))
                 .forEach(key -> assertTrue(PAGE.contains("`" + key), key));
     }

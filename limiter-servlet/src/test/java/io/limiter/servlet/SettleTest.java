@@ -387,7 +387,7 @@ class SettleTest extends Served {
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = X-Used-Tokens"),
                 List.of("", "response-header:X-Used-Tokens", "limiter.rules.chat.settle = header:X-Used-Tokens"),
                 List.of("", "settle-within", "limiter.rules.chat.settle-within = 100ms"),
-                List.of("RL-181 ", "write '10000/1h token-bucket'", "limiter.policies.tokens.limits = 10000/1h"))) {
+                List.of("RL-181 ", "write fixed or token-bucket", "limiter.policies.tokens.limits = 10000/1h"))) {
             String key = wrong.get(2).split(" ", 2)[0];
             String others = BY_ATTRIBUTE
                     .lines()

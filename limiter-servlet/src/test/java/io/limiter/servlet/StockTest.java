@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.RequestSample.Explanation;
 import io.limiter.inprocess.InProcessBackend;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -24,9 +24,8 @@ class StockTest {
             limiter.rules.seats.path = /page
             limiter.rules.seats.key = global
             limiter.rules.seats.member = header:X-User
-            limiter.rules.seats.limits = 2 allotment each 1
-            limiter.rules.seats.opens = 2026-11-27T10:00:00+01:00
-            limiter.rules.seats.closes = 2026-11-27T11:00:00+01:00
+            limiter.rules.seats.limits = \\
+                2 allotment each 1 opens 2026-11-27T10:00:00+01:00 closes 2026-11-27T11:00:00+01:00
             """;
 
     @TempDir

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.RequestSample.Explanation;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
 import java.net.URI;

@@ -3,14 +3,13 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.limiter.DenialReason;
+import io.limiter.LimitOutcome.DenialReason;
 import org.junit.jupiter.api.Test;
 
 /** {@code @RateLimited} with a stock. */
 class StocksTest {
     private static final String POLICIES = """
-            limiter.policies.sale.limits = 5 allotment each 2
-            limiter.policies.sale.closes = 2100-01-01T00:00:00Z
+            limiter.policies.sale.limits = 5 allotment each 2 closes 2100-01-01T00:00:00Z
             """;
 
     static class Shop {

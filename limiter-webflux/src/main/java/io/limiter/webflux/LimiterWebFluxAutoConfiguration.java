@@ -28,7 +28,7 @@ import org.springframework.web.server.adapter.ForwardedHeaderTransformer;
 @AutoConfiguration(after = LimiterAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnProperty(name = "limiter.enabled", matchIfMissing = true)
-public class LimiterWebFluxAutoConfiguration {
+class LimiterWebFluxAutoConfiguration {
     private static final Logger LOG = LoggerFactory.getLogger(LimiterWebFluxAutoConfiguration.class);
 
     /** Spring Security's, in its own module. */
@@ -39,9 +39,6 @@ public class LimiterWebFluxAutoConfiguration {
 
     /** Where Spring Security is; WebFlux has no property for it. */
     private static final int OF_SECURITY = -100;
-
-    /** Called by Spring Boot. */
-    public LimiterWebFluxAutoConfiguration() {}
 
     /** Shows the filters the peer, which WebFlux hides behind the address of a forwarded header. */
     @Bean("io.limiter.webflux.receivedRequests")

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.PartitionKey;
-import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.RequestSample.Explanation;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.door.Client.Response;
 import io.limiter.rule.KeyResolver;

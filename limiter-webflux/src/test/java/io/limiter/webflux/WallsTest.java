@@ -52,12 +52,10 @@ class WallsTest {
         DoorWalls.assertPublic(
                 all,
                 "io.limiter.webflux",
-                "LimiterWebFluxAutoConfiguration",
                 "RateLimitWebFilter",
                 "WebRejection",
                 "WebRejectionHandler",
                 "gateway.GatewayRateLimiter",
-                "gateway.LimiterGatewayAutoConfiguration",
                 "gateway.LimiterGatewayFilterFactory");
     }
 }

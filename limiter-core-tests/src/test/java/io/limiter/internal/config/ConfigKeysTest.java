@@ -30,7 +30,7 @@ class ConfigKeysTest {
                             || PropertyTable.sections().containsKey(start + ".exempt"),
                     key.name());
             assertTrue(key.sentence().matches("[^a-z].*\\.") || key.sentence().startsWith("redis://"), key.sentence());
-            boolean hasRange = Set.of(Type.NUMBER, Type.DURATION, Type.WAIT).contains(key.type());
+            boolean hasRange = Set.of(Type.NUMBER, Type.DURATION).contains(key.type());
             assertTrue(hasRange || key.range().isEmpty(), key.name());
             assertTrue(Set.of("restart", "spring").containsAll(key.flags()), key.name());
             assertTrue(key.usual() == null

@@ -1,7 +1,6 @@
 package io.limiter.internal.backend;
 
 import io.limiter.Backend;
-import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
@@ -58,7 +57,7 @@ public abstract class ForwardingBackend implements Backend {
     }
 
     @Override
-    public BackendHealth health() {
+    public Backend.Health health() {
         return inner().health();
     }
 

@@ -60,9 +60,9 @@ public record ChargeOptions(
 
     private static @Nullable CountedOutcomes outcomes(PropertyReader reader, String here) {
         CountedOutcomes counted =
-                reader.read(here + "count-on", text -> new CountedOutcomes(true, LimitText.items(text)));
+                reader.read(here + "count-on", text -> CountedOutcomes.of(true, LimitText.items(text)));
         CountedOutcomes refunded =
-                reader.read(here + "refund-on", text -> new CountedOutcomes(false, LimitText.items(text)));
+                reader.read(here + "refund-on", text -> CountedOutcomes.of(false, LimitText.items(text)));
         return counted != null ? counted : refunded;
     }
 

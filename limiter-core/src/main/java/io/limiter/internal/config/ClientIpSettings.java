@@ -53,7 +53,6 @@ public record ClientIpSettings(
             new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS, Source.AUTO);
 
     private static final List<String> LISTS = List.of(X_FORWARDED_FOR, FORWARDED);
-    private static final int MOST_PROXIES = 1_000;
     private static final String HEADER = "limiter.client-ip.header";
     private static final String PROXIES = "limiter.client-ip.trusted-proxies";
     private static final String HOPS = "limiter.client-ip.trusted-hops";
@@ -80,7 +79,7 @@ public record ClientIpSettings(
                 header,
                 (int) reader.number("limiter.client-ip.ipv6-prefix", DEFAULT_IPV6_PREFIX_BITS),
                 reader.choice("limiter.client-ip.source", "source", Source.AUTO));
-        reader.check(PROXIES, () -> checkProxies(networks));
+        reader.check(PROXIES, () -> networks.forEach(CallerMatcher::checkHost));
         reader.refuseBeside(
                 HOPS,
                 PROXIES,
@@ -116,13 +115,6 @@ public record ClientIpSettings(
                 "'" + text + "' would trust every peer; write the networks of your proxies, or the word all if"
                         + " only they can connect");
         return IpNetwork.named(Problems.shown(text));
-    }
-
-    private static void checkProxies(List<IpNetwork> networks) {
-        Problems.refuseIf(
-                networks.size() > MOST_PROXIES,
-                networks.size() + " networks are more than " + MOST_PROXIES + "; join neighbors to larger ones");
-        networks.forEach(CallerMatcher::checkHost);
     }
 
     private static String header(String name) {

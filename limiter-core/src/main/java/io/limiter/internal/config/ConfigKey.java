@@ -68,8 +68,6 @@ public record ConfigKey(
         INTEGER,
         /** A time with a unit. */
         DURATION,
-        /** A short time with a unit. */
-        WAIT,
         /** Text of any kind. */
         TEXT,
         /** Items separated by commas. */
@@ -131,11 +129,7 @@ public record ConfigKey(
                 Problems.refuseIf(
                         isOutside(LimitText::parseDuration, value),
                         "not a duration from " + bounds() + "; write one such as "
-                                + Objects.requireNonNullElse(usual, "5s"));
-            case WAIT ->
-                Problems.refuseIf(
-                        isOutside(LimitText::parseDuration, value),
-                        "outside " + bounds() + "; write a duration such as 50ms");
+                                + Objects.requireNonNullElse(usual, "500ms"));
             case CLASS ->
                 Problems.refuseIf(
                         !isClassName(value),

@@ -1,50 +1,49 @@
 package io.limiter.internal.config;
 
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which responses keep the charge of a rule. A charge is taken before the application runs, and given back after it has completed
  * with an outcome that does not count. Immutable.
+ *
+ * @param counted whether the listed outcomes are those that count ({@code count-on}) or those that do not ({@code refund-on})
+ * @param outcomes at least one
  */
-public final class CountedOutcomes {
-    private final boolean counted;
-    private final List<String> texts;
-    private final List<Condition> conditions;
-
+public record CountedOutcomes(boolean counted, List<Outcome> outcomes) {
     /**
-     * The outcomes that count, or those that do not.
+     * Copies the outcomes, each once.
      *
-     * @param counted whether the listed outcomes are those that count ({@code count-on}) or those that do not ({@code refund-on})
-     * @param outcomes at least one, in their order: a status ({@code 401}) or a class of them ({@code 5xx}); a header of the
-     *     response, with any value ({@code header:Location}) or one like a pattern, in which {@code *} is any text
-     *     ({@code header:Location=*error*}); or an attribute of the request in the same way ({@code
-     *     attribute:login.failed})
-     * @throws IllegalArgumentException if there are none, or one is invalid
+     * @throws IllegalArgumentException if there are none, or nothing would count
      */
-    public CountedOutcomes(boolean counted, List<String> outcomes) {
-        Set<String> all = new LinkedHashSet<>(
-                LimitText.each(outcomes, one -> one.length() == 3 ? one.toLowerCase(Locale.ROOT) : one));
-        this.counted = counted;
-        this.texts = List.copyOf(all);
-        this.conditions = LimitText.each(texts, Condition::parse);
-        Problems.refuseIf(conditions.isEmpty(), "no outcome is given; write some, such as 401, 403, 5xx");
+    public CountedOutcomes {
+        outcomes = outcomes.stream().distinct().toList();
+        Problems.refuseIf(outcomes.isEmpty(), "no outcome is given; write some, such as 401, 403, 5xx");
         Problems.refuseIf(
-                !counted && all.containsAll(List.of("2xx", "3xx", "4xx", "5xx")),
+                !counted
+                        && outcomes.stream()
+                                .map(Outcome::text)
+                                .toList()
+                                .containsAll(List.of("2xx", "3xx", "4xx", "5xx")),
                 "every response would give its charge back, so the rule would limit nothing; leave out those that count");
     }
 
-    /** Whether the listed outcomes are those that count. */
-    public boolean counted() {
-        return counted;
+    /**
+     * The same of text.
+     *
+     * @param outcomes a status ({@code 401}) or a class of them ({@code 5xx}); a header of the response, with any value ({@code
+     *     header:Location}) or one like a pattern, in which {@code *} is any text ({@code header:Location=*error*}); or an
+     *     attribute of the request in the same way ({@code attribute:login.failed})
+     * @throws IllegalArgumentException if there are none, or one is invalid
+     */
+    public static CountedOutcomes of(boolean counted, List<String> outcomes) {
+        return new CountedOutcomes(counted, LimitText.each(outcomes, Outcome::parse));
     }
 
     /**
@@ -55,7 +54,7 @@ public final class CountedOutcomes {
      */
     public boolean keeps(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {
-        for (Condition one : conditions) {
+        for (Outcome one : outcomes) {
             if (one.matches(status, headers, attributes)) {
                 return counted;
             }
@@ -63,76 +62,48 @@ public final class CountedOutcomes {
         return !counted;
     }
 
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof CountedOutcomes same && counted == same.counted && texts.equals(same.texts);
-    }
-
-    @Override
-    public int hashCode() {
-        return texts.hashCode();
-    }
-
     /** As configuration text writes it: {@code count-on = 401, 403, 5xx}. */
     @Override
     public String toString() {
-        return (counted ? "count-on = " : "refund-on = ") + String.join(", ", texts);
+        return (counted ? "count-on = " : "refund-on = ")
+                + outcomes.stream().map(Outcome::text).collect(Collectors.joining(", "));
     }
 
     /**
-     * One outcome of a request: a status ({@code 401}), a class of them ({@code 5xx}), a header of the response ({@code
-     * header:Location=*error*}) or an attribute of the request ({@code attribute:login.failed}), with any value or one like a
-     * pattern, in which {@code *} is any text. A header or attribute has no range of statuses.
+     * One outcome of a request. Immutable.
+     *
+     * @param text as configuration text writes it
+     * @param least status of a range, which a header or attribute does not have
+     * @param value what the header or attribute is like: the texts that are in it, with any text between them; null for any value
      */
-    private record Condition(
+    public record Outcome(
+            String text,
             int least,
             int most,
             @Nullable String header,
             @Nullable String attribute,
-            @Nullable Pattern value) {
+            @Nullable List<String> value) {
         private static final Pattern TEXT = Pattern.compile(
                 "(?<status>101|[2-5](?:[0-9]{2}|[xX]{2}))|(?:header:\\s*(?<header>\\$?[A-Za-z0-9._-]+)"
                         + "|attribute:\\s*(?<attribute>[\\x21-\\x7e&&[^=]]+))\\s*(?:=\\s*(?<value>\\S.*?)\\s*)?",
                 Pattern.DOTALL);
 
-        static Condition parse(String text) {
+        static Outcome parse(String text) {
             Matcher outcome = TEXT.matcher(text);
             Problems.refuseIf(
                     !outcome.matches(),
                     "'" + text + "' is not an outcome; write statuses or classes of them such as 401, 403, 5xx, or"
                             + " header:Location=*error*, or attribute:login.failed");
             String value = outcome.group("value");
-            String status = outcome.group("status");
-            int least = status == null
-                    ? 0
-                    : Integer.parseInt(status.toLowerCase(Locale.ROOT).replace('x', '0'));
-            int most = status == null
-                    ? 0
-                    : Integer.parseInt(status.toLowerCase(Locale.ROOT).replace('x', '9'));
-            return new Condition(
-                    least,
-                    most,
+            String written = outcome.group("status");
+            String status = written == null ? "0" : written.toLowerCase(Locale.ROOT);
+            return new Outcome(
+                    written == null ? text : status,
+                    Integer.parseInt(status.replace('x', '0')),
+                    Integer.parseInt(status.replace('x', '9')),
                     outcome.group("header"),
                     outcome.group("attribute"),
-                    value == null ? null : pattern(value));
-        }
-
-        private static Pattern pattern(String value) {
-            List<String> parts =
-                    Stream.of(value.split("\\*+", -1)).map(Pattern::quote).toList();
-            int last = parts.size() - 1;
-            if (last == 0) {
-                return Pattern.compile(parts.get(0));
-            }
-            // The first place of each part is enough. Without going back, the time is that of one pass: clients may
-            // write
-            // the text.
-            String between = String.join(
-                    "",
-                    parts.subList(1, last).stream()
-                            .map(part -> "(?>.*?" + part + ")")
-                            .toList());
-            return Pattern.compile(parts.get(0) + between + ".*" + parts.get(last), Pattern.DOTALL);
+                    value == null ? null : List.of(value.split("\\*+", -1)));
         }
 
         /** Whether a response is one of these; of several values of a header, one suffices. */
@@ -148,8 +119,27 @@ public final class CountedOutcomes {
             return least <= code && code <= most;
         }
 
-        private boolean isLike(@Nullable String text) {
-            return text != null && (value == null || value.matcher(text).matches());
+        private boolean isLike(@Nullable String found) {
+            if (found == null || value == null) {
+                return found != null;
+            }
+            String first = value.get(0);
+            String last = value.get(value.size() - 1);
+            if (value.size() == 1 || !found.startsWith(first)) {
+                return found.equals(first);
+            }
+            int at = first.length();
+            for (String part : value.subList(1, value.size() - 1)) {
+                // The first place of each part is enough. Without going back, the time is that of one pass: clients may
+                // write
+                // the text.
+                int place = found.indexOf(part, at);
+                if (place < 0) {
+                    return false;
+                }
+                at = place + part.length();
+            }
+            return found.length() - last.length() >= at && found.endsWith(last);
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.limiter.internal.config;
 
-import io.limiter.Stock;
+import io.limiter.internal.Algorithm;
 import io.limiter.internal.config.RuleDefinition.Mode;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,16 +26,16 @@ final class CoverageNotes {
         List<String> all = new ArrayList<>();
         for (RuleDefinition rule : config.rules()) {
             String name = "rule '" + rule.name() + "'";
-            if (rule.mode() == Mode.OFF) {
-                all.add("RL-156 " + name + " is off and counts nothing; remove limiter.rules." + rule.name()
-                        + ".enabled = false to limit again");
+            if (rule.mode() != Mode.ENFORCED) {
+                all.add(
+                        rule.mode() == Mode.OFF
+                                ? "RL-156 " + name + " is off and counts nothing; remove limiter.rules." + rule.name()
+                                        + ".enabled = false to limit again"
+                                : "RL-155 " + name + " only counts and denies nothing; remove limiter.rules."
+                                        + rule.name() + ".shadow = true to enforce it");
                 continue;
             }
             addInvented(name, rule, config, all);
-            if (rule.mode() == Mode.SHADOW) {
-                all.add("RL-155 " + name + " only counts and denies nothing; remove limiter.rules." + rule.name()
-                        + ".shadow = true to enforce it");
-            }
             if (rule.letsOthersBlock()) {
                 String whose = rule.key().isEmpty()
                         ? "all clients have one key"
@@ -43,7 +43,7 @@ final class CoverageNotes {
                 all.add("RL-175 " + name + " blocks keys that were denied too often, and " + whose
                         + "; add ip to the key, or remove the block");
             }
-            if (rule.mode() == Mode.ENFORCED && hasStock(rule)) {
+            if (hasStock(rule)) {
                 addStock(name, rule, all);
             }
             if (config.http().ignoreTrailingSlash()) {
@@ -55,9 +55,7 @@ final class CoverageNotes {
 
     /** A client that writes another value each time has a new quota each time. */
     private static void addInvented(String name, RuleDefinition rule, Settings config, List<String> all) {
-        if (rule.mode() == Mode.ENFORCED
-                && rule.hasInventedKey()
-                && !rule.scope().paths().stream().allMatch(path -> isCovered(path, rule, config))) {
+        if (rule.hasInventedKey() && !rule.scope().paths().stream().allMatch(path -> isCovered(path, rule, config))) {
             all.add("RL-197 " + name + " lets clients choose their key " + rule.key()
                     + ", so one that sends another value with each request is never denied; add a rule with key = ip on the"
                     + " same path, or, if something before the rule refuses unknown values, write limiter.rules."
@@ -97,7 +95,7 @@ final class CoverageNotes {
     private static boolean hasStock(RuleDefinition rule) {
         return rule.policies().stream()
                 .flatMap(policy -> policy.limits().stream())
-                .anyMatch(Stock.class::isInstance);
+                .anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
     }
 
     /** What a client can do about a stock: get one of its own, or be as many members as it likes. */

@@ -29,8 +29,6 @@ final class EnvironmentText {
     private static final Pattern OF_A_SERVICE = Pattern.compile(
             ".*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)");
 
-    private static final int FARTHEST = 3;
-
     private EnvironmentText() {}
 
     /**
@@ -67,12 +65,7 @@ final class EnvironmentText {
             } else if (LIKE_A_SETTING.matcher(variable).matches()
                     && !OF_A_SERVICE.matcher(variable).matches()
                     && (list.equals(variable) || !ours.containsKey(list))) {
-                List<String> right = known.stream()
-                        .filter(key -> !otherKeys.contains(key))
-                        .map(ConfigKey::variable)
-                        .toList();
-                String near = Suggestion.nearest(variable, right, FARTHEST);
-                unread.add(Problems.shown(variable) + (near == null ? "" : " (did you mean '" + near + "'?)"));
+                unread.add(Problems.shown(variable));
             }
         });
         if (!unread.isEmpty()) {

@@ -26,7 +26,8 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
     private static final Pattern ADDRESS_HEADERS = Pattern.compile(
             "(?i)(X-)?Forwarded(-For)?|(X-Real|X-Client|True-Client|CF-Connecting|Fastly-Client|X-Cluster-Client)-IP");
     private static final String VERIFIED = " verified";
-    private static final Pattern FOLD = Pattern.compile("(.*\\S)\\s+fold");
+    private static final Pattern PART = Pattern.compile(
+            "(?<kind>[^:\\s]*)(:(?<name>.*?))?(?<fold>\\s+fold)?(?<verified>\\s+verified)?", Pattern.DOTALL);
 
     /** What is true of a kind. A kind without one of them is treated as the worse: as a secret that a client makes up. */
     enum Trait {
@@ -155,29 +156,20 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
     }
 
     private static KeyPart parse(String text) {
-        if (text.endsWith(VERIFIED)) {
-            KeyPart part =
-                    parse(text.substring(0, text.length() - VERIFIED.length()).strip());
-            Problems.refuseIf(
-                    !part.canBeWritten(),
-                    "'" + text
-                            + "' is nothing that a client writes; write verified after header:, cookie:, query: or bearer");
-            return new KeyPart(part.kind, part.name, part.isFolded, true);
-        }
-        Matcher fold = FOLD.matcher(text);
-        if (fold.matches()) {
-            KeyPart part = parse(fold.group(1));
-            return new KeyPart(part.kind, part.name, true, false);
-        }
-        int colon = text.indexOf(':');
-        String kindText = colon < 0 ? text : text.substring(0, colon);
         Problems.refuseIf(
                 text.contains("+"),
                 "'" + text + "' would be one part; write parts with spaces between: '"
                         + text.replaceAll(" *\\+ *", " + ") + "'");
-        for (Kind kind : Kind.values()) {
-            if (kind.text().equals(kindText)) {
-                return new KeyPart(kind, colon < 0 ? null : text.substring(colon + 1));
+        Matcher part = PART.matcher(text);
+        for (Kind kind : part.matches() ? Kind.values() : new Kind[0]) {
+            if (kind.text().equals(part.group("kind"))) {
+                boolean isVerified = part.group("verified") != null;
+                KeyPart read = new KeyPart(kind, part.group("name"), part.group("fold") != null, false);
+                Problems.refuseIf(
+                        isVerified && !read.canBeWritten(),
+                        "'" + text
+                                + "' is nothing that a client writes; write verified after header:, cookie:, query: or bearer");
+                return new KeyPart(kind, read.name, read.isFolded, isVerified);
             }
         }
         throw new IllegalArgumentException("'" + text + "' is not a key; write "

@@ -1,7 +1,6 @@
 package io.limiter.internal.config;
 
 import io.limiter.Limit;
-import io.limiter.Stock;
 import io.limiter.internal.Algorithm;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -11,11 +10,10 @@ import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,39 +32,45 @@ public final class LimitText {
             Pattern.compile("(?<denials>\\S+)\\s+for\\s+(?<first>\\S+)\\s+up\\s+to\\s+(?<longest>\\S+)");
     private static final Pattern AMOUNT = Pattern.compile("(?<number>[0-9]*)(?<unit>[A-Za-z]+)");
 
-    private static final String BURST = "burst";
-    private static final String ALIGNED = "aligned";
-    private static final String NAME = "name";
-    private static final String REPEAT = "repeat";
-    private static final String ALGORITHM = "algorithm";
-    private static final String EACH = "each";
-    private static final String HOLD = "hold";
-    private static final String OPENS = "opens";
-    private static final String CLOSES = "closes";
     private static final String TIME = "2026-11-27T10:00+01:00";
-    /** The words that take a value, with examples. */
-    private static final Map<String, String> VALUED = Map.ofEntries(
-            Map.entry(BURST, "20"),
-            Map.entry(REPEAT, "deny"),
-            Map.entry(ALIGNED, "Europe/Rome"),
-            Map.entry(NAME, "hourly"),
-            Map.entry(EACH, "2"),
-            Map.entry(HOLD, "15m"),
-            Map.entry(OPENS, TIME),
-            Map.entry(CLOSES, TIME));
 
-    /** When a stock can be sold: words, and properties of policies. */
-    static final List<String> TIMES = List.of(OPENS, CLOSES);
+    /** The words that take a value. */
+    private enum Word {
+        BURST("20", Algorithm.TOKEN_BUCKET),
+        REPEAT("deny", Algorithm.DISTINCT),
+        ALIGNED("Europe/Rome", Algorithm.FIXED_WINDOW),
+        EACH("2", Algorithm.ALLOTMENT),
+        HOLD("15m", Algorithm.ALLOTMENT, Algorithm.CONCURRENT),
+        OPENS(TIME, Algorithm.ALLOTMENT),
+        CLOSES(TIME, Algorithm.ALLOTMENT),
+        NAME("hourly", Algorithm.values());
 
-    /** The algorithms that a word goes with; a word that is not here goes with all. */
-    private static final Map<String, Set<Algorithm>> FITTING = Map.of(
-            BURST, Set.of(Algorithm.TOKEN_BUCKET),
-            REPEAT, Set.of(Algorithm.DISTINCT),
-            ALIGNED, Set.of(Algorithm.FIXED_WINDOW),
-            EACH, Set.of(Algorithm.ALLOTMENT),
-            HOLD, Set.of(Algorithm.ALLOTMENT, Algorithm.CONCURRENT),
-            OPENS, Set.of(Algorithm.ALLOTMENT),
-            CLOSES, Set.of(Algorithm.ALLOTMENT));
+        final String text = name().toLowerCase(Locale.ROOT);
+        final String example;
+        /** What it goes with. */
+        final List<Algorithm> fitting;
+
+        Word(String example, Algorithm... fitting) {
+            this.example = example;
+            this.fitting = List.of(fitting);
+        }
+
+        /** The word; null if it is none of these. */
+        static @Nullable Word of(String text) {
+            return Arrays.stream(values())
+                    .filter(one -> one.text.equals(text))
+                    .findFirst()
+                    .orElse(null);
+        }
+
+        void checkFits(String value, Algorithm algorithm) {
+            Problems.refuseIf(
+                    !fitting.contains(algorithm),
+                    "'" + text + " " + value + "' does not go with " + algorithm.text() + ", but with "
+                            + fitting.stream().map(Algorithm::text).collect(Collectors.joining(" or "))
+                            + "; write that, or leave it out");
+        }
+    }
 
     private LimitText() {}
 
@@ -76,21 +80,7 @@ public final class LimitText {
      * @throws IllegalArgumentException if an item is wrong; the message names the item, the reason, and what to write
      */
     public static List<Limit> parseAll(String text) {
-        return parseAll(text, Map.of());
-    }
-
-    /**
-     * The same, for a policy with properties for when its stocks open and close.
-     *
-     * @param times the {@code opens} and {@code closes} of limits that do not set them
-     */
-    static List<Limit> parseAll(String text, Map<String, String> times) {
-        List<Limit> limits = each(items(text), item -> parse(item, times));
-        Problems.refuseIf(
-                !times.isEmpty() && limits.stream().noneMatch(limit -> limit instanceof Stock),
-                "RL-171 the policy opens or closes and has no stock; write a limit such as '100 allotment each 2', or"
-                        + " remove opens and closes");
-        return limits;
+        return each(items(text), LimitText::parse);
     }
 
     /** Whether a text is a list of limits. */
@@ -128,14 +118,10 @@ public final class LimitText {
      * @throws IllegalArgumentException as {@link #parseAll}
      */
     public static Limit parse(String item) {
-        return parse(item, Map.of());
-    }
-
-    private static Limit parse(String item, Map<String, String> times) {
         String text = item.strip();
         Problems.refuseIf(text.isEmpty(), "an item is empty; write limits such as 3/10s, separated by one comma");
         try {
-            return limit(text.split("\\s+"), times);
+            return limit(text.split("\\s+"));
         } catch (IllegalArgumentException e) {
             // A code comes first.
             throw new IllegalArgumentException(
@@ -179,60 +165,80 @@ public final class LimitText {
         return period(text, false);
     }
 
-    private static Limit limit(String[] words, Map<String, String> times) {
-        int slash = words[0].indexOf('/');
-        String second = words.length > 1 ? words[1] : "";
+    private static Limit limit(String[] words) {
+        String[] amount = words[0].split("/", 2);
+        boolean hasPeriod = amount.length == 2;
         Problems.refuseIf(
-                slash < 0 && !second.matches("(?i)allotment|concurrent"),
+                !hasPeriod && !(words.length > 1 && words[1].matches("(?i)allotment|concurrent")),
                 "'" + words[0] + "' is not a limit; write permits/period without spaces, such as 3/10s");
-        Map<String, String> options = options(words);
-        Algorithm algorithm = Algorithm.ofText(options.getOrDefault(ALGORITHM, Algorithm.SLIDING_LIST.text()));
-        boolean isStock = algorithm == Algorithm.ALLOTMENT;
-        boolean isInFlight = algorithm.isInFlight();
-        long permits = number("permits", slash < 0 ? words[0] : words[0].substring(0, slash));
+        Map<Word, String> values = new EnumMap<>(Word.class);
+        Algorithm algorithm = read(words, values);
+        long permits = number("permits", amount[0]);
         Problems.refuseIf(
-                slash >= 0 && (isStock || isInFlight),
+                hasPeriod && (algorithm == Algorithm.ALLOTMENT || algorithm.isInFlight()),
                 algorithm.text() + " has no period; write '" + permits + " " + algorithm.text() + "'");
-        if (isStock) {
-            times.forEach(options::putIfAbsent);
-        }
-        options.forEach((word, value) -> checkFitting(word, value, algorithm));
-        Limit limit = isStock
-                ? stock(permits, options)
-                : isInFlight
-                        ? inFlight(permits, options.get(HOLD))
-                        : rate(algorithm, permits, words[0].substring(slash + 1), options);
-        String name = options.get(NAME);
+        values.forEach((word, value) -> word.checkFits(value, algorithm));
+        String hold = values.get(Word.HOLD);
+        Limit limit = switch (algorithm) {
+            case ALLOTMENT -> stock(permits, hold, values);
+            case CONCURRENT ->
+                hold == null ? Limit.concurrent(permits) : Limit.concurrent(permits, parseDuration(hold));
+            default -> rate(algorithm, permits, amount[1], values);
+        };
+        String name = values.get(Word.NAME);
         return name == null ? limit : limit.withName(name);
     }
 
-    private static void checkFitting(String word, String value, Algorithm algorithm) {
-        Set<Algorithm> fitting = FITTING.getOrDefault(word, Set.of(algorithm));
-        Problems.refuseIf(
-                !fitting.contains(algorithm),
-                "'" + word + " " + value + "' does not go with " + algorithm.text() + ", but with "
-                        + fitting.stream().map(Algorithm::text).sorted().collect(Collectors.joining(" or "))
-                        + "; write that, or leave it out");
+    /** Reads the words behind the first one: the values of those that have one, and the algorithm. */
+    private static Algorithm read(String[] words, Map<Word, String> values) {
+        String algorithm = null;
+        int i = 1;
+        while (i < words.length) {
+            String text = words[i].toLowerCase(Locale.ROOT);
+            Word word = Word.of(text);
+            Problems.refuseIf(
+                    word == null ? algorithm != null : values.containsKey(word),
+                    "'" + words[i] + "' is out of order: a limit has one " + (word == null ? "algorithm" : text)
+                            + "; separate limits by a comma");
+            if (word == null) {
+                algorithm = words[i];
+                i++;
+                continue;
+            }
+            Problems.refuseIf(
+                    i + 1 == words.length, "'" + text + "' needs a value, such as " + text + " " + word.example);
+            values.put(word, words[i + 1]);
+            i += 2;
+        }
+        return algorithm == null ? Algorithm.SLIDING_LIST : Algorithm.ofText(algorithm);
     }
 
-    private static Limit rate(Algorithm algorithm, long permits, String periodText, Map<String, String> options) {
-        String burst = options.get(BURST);
-        String repeat = options.get(REPEAT);
-        String zone = options.get(ALIGNED);
+    private static Limit rate(Algorithm algorithm, long permits, String periodText, Map<Word, String> values) {
+        String burst = values.get(Word.BURST);
+        String repeat = values.get(Word.REPEAT);
+        String zone = values.get(Word.ALIGNED);
         Duration period = period(periodText, zone != null);
-        if (burst != null) {
-            return Limit.tokenBucket(permits, period, number(BURST, burst));
+        Problems.refuseIf(
+                repeat != null && !repeat.equalsIgnoreCase("deny"),
+                "'repeat " + repeat + "' is unknown; write repeat deny, or leave it out to allow known members again");
+        Limit limit = burst != null
+                ? Limit.tokenBucket(permits, period, number("burst", burst))
+                : Limit.of(algorithm, permits, period);
+        return zone != null ? limit.withZone(zone(zone)) : repeat != null ? limit.withRepeatsDenied() : limit;
+    }
+
+    private static Limit stock(long permits, @Nullable String hold, Map<Word, String> values) {
+        String opens = values.get(Word.OPENS);
+        String closes = values.get(Word.CLOSES);
+        if (closes == null) {
+            throw new IllegalArgumentException("RL-171 the stock has no closing time; write 'closes " + TIME + "'");
         }
-        if (repeat != null) {
-            Problems.refuseIf(
-                    !repeat.equalsIgnoreCase("deny"),
-                    "'repeat " + repeat
-                            + "' is unknown; write repeat deny, or leave it out to allow known members again");
-            return Limit.distinct(permits, period).withRepeatsDenied();
-        }
-        return zone == null
-                ? Limit.of(algorithm, permits, period)
-                : Limit.fixedWindow(permits, period).withZone(zone(zone));
+        return Limit.allotment(
+                permits,
+                number("each", values.getOrDefault(Word.EACH, permits == 0 ? "0" : "1")),
+                hold == null ? Duration.ZERO : parseDuration(hold),
+                opens == null ? null : time(opens),
+                time(closes));
     }
 
     /**
@@ -282,52 +288,11 @@ public final class LimitText {
         try {
             return ZoneId.of(id);
         } catch (DateTimeException e) {
-            List<String> regions = ZoneId.getAvailableZoneIds().stream()
-                    .filter(known -> known.contains("/"))
-                    .toList();
             throw new IllegalArgumentException(
                     "'" + id
-                            + "' is not a time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00"
-                            + Suggestion.of(id, regions),
+                            + "' is not a time zone; write a region such as Europe/Rome, UTC, or an offset such as +02:00",
                     e);
         }
-    }
-
-    /** The words behind the first one, with their values. */
-    private static Map<String, String> options(String[] words) {
-        Map<String, String> options = new HashMap<>();
-        for (int i = 1; i < words.length; i++) {
-            String word = words[i].toLowerCase(Locale.ROOT);
-            String example = VALUED.get(word);
-            Problems.refuseIf(
-                    example != null && i + 1 == words.length,
-                    "'" + word + "' needs a value, such as " + word + " " + example);
-            String option = example != null ? word : ALGORITHM;
-            Problems.refuseIf(
-                    options.putIfAbsent(option, words[example != null ? i + 1 : i]) != null,
-                    "'" + words[i] + "' is out of order: a limit has one " + option + "; separate limits by a comma");
-            i += example != null ? 1 : 0;
-        }
-        return options;
-    }
-
-    private static Limit stock(long permits, Map<String, String> options) {
-        String closes = options.get(CLOSES);
-        if (closes == null) {
-            throw new IllegalArgumentException("RL-171 the stock has no closing time; write 'closes " + TIME
-                    + "', or the property closes of its policy");
-        }
-        String opens = options.get(OPENS);
-        return Limit.allotment(
-                permits,
-                number(EACH, options.getOrDefault(EACH, permits == 0 ? "0" : "1")),
-                parseDuration(options.getOrDefault(HOLD, "0s")),
-                opens == null ? null : time(opens),
-                time(closes));
-    }
-
-    private static Limit inFlight(long permits, @Nullable String hold) {
-        return hold == null ? Limit.concurrent(permits) : Limit.concurrent(permits, parseDuration(hold));
     }
 
     private static Instant time(String text) {

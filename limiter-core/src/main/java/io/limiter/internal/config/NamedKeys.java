@@ -29,13 +29,9 @@ enum NamedKeys {
             .map(key -> key.substring(start.length() + ConfigKey.NAME.length() + 1))
             .toList();
 
-    /** The name in a key of any of the groups; null in another key. */
-    static @Nullable String nameIn(String key) {
-        return Arrays.stream(values())
-                .map(group -> group.name(key))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
+    /** Whether a key is in any of the groups. */
+    static boolean has(String key) {
+        return Arrays.stream(values()).anyMatch(group -> group.name(key) != null);
     }
 
     /** The name in a key of this group; null in another key. */

@@ -5,9 +5,7 @@ import io.limiter.Limit;
 import io.limiter.Policy;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -17,19 +15,12 @@ final class PolicyParser {
 
     /** The policy of all properties below a key; null when it is wrong, which is noted. */
     static @Nullable Policy policy(PropertyReader reader, String name, String here) {
-        Map<String, String> times = new HashMap<>();
-        for (String time : LimitText.TIMES) {
-            String written = reader.text(here + time);
-            if (written != null) {
-                times.put(time, written);
-            }
-        }
         String limits = here + "limits";
         if (!reader.has(limits)) {
             reader.note(limits, "RL-105 policy '" + name + "' has no limits; add " + limits + " = 3/10s");
         }
         BiFunction<String, List<Limit>, Policy> named = named(reader, here);
-        return reader.read(limits, text -> named.apply(name, LimitText.parseAll(text, times)));
+        return reader.read(limits, text -> named.apply(name, LimitText.parseAll(text)));
     }
 
     /** Makes a policy of a name and limits by the other properties below a key. */

@@ -135,15 +135,6 @@ public record RedisSettings(
                 connection.addresses.size() < 2 || hasFile || connection.mode != RedisMode.SINGLE,
                 "RL-106 a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)");
         reader.must(
-                HERE + "address",
-                connection.mode == RedisMode.SINGLE
-                        || connection.addresses.stream()
-                                .noneMatch(address -> address.matches(".*:[0-9]+/0*[1-9][0-9]*")),
-                isSentinel
-                        ? "RL-106 these are the sentinels, which have no databases; remove what follows the port, or choose the"
-                                + " database in a Redisson file (limiter.redis.config)"
-                        : "RL-106 a cluster has one database; remove what follows the port");
-        reader.must(
                 HERE + "mode",
                 !isSentinel || hasFile || connection.master != null,
                 "RL-105 sentinels watch a master by its name; add limiter.redis.master = mymaster");

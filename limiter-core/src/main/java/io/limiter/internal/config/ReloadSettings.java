@@ -52,7 +52,7 @@ public record ReloadSettings(
     /** The names in messages of the texts that have a rule, a policy or a plan. Only texts have lines. */
     public Set<String> limitsIn() {
         return entries.values().stream()
-                .filter(entry -> entry.line() > 0 && NamedKeys.nameIn(entry.key()) != null)
+                .filter(entry -> entry.line() > 0 && NamedKeys.has(entry.key()))
                 .map(ConfigEntry::source)
                 .collect(Collectors.toSet());
     }
@@ -79,11 +79,11 @@ public record ReloadSettings(
      */
     public List<String> changesTo(ReloadSettings next) {
         List<String> all = new ArrayList<>();
-        gone(NamedKeys.POLICIES, next)
-                .forEach(name -> all.add("RL-161 policy '" + name
-                        + "' was removed and counts nothing any more; calls that wait for it are denied"));
-        gone(NamedKeys.RULES, next)
-                .forEach(name -> all.add("RL-161 rule '" + name + "' was removed and counts nothing any more"));
+        for (NamedKeys group : List.of(NamedKeys.POLICIES, NamedKeys.RULES)) {
+            Set<String> gone = group.names(entries.values());
+            gone.removeAll(group.names(next.entries.values()));
+            gone.forEach(name -> all.add("RL-161 " + group.start + name + " was removed and counts nothing any more"));
+        }
         Set<String> keys = new LinkedHashSet<>(entries.keySet());
         keys.addAll(next.entries.keySet());
         keys.removeIf(ConfigKey::isFixed);
@@ -95,12 +95,6 @@ public record ReloadSettings(
             }
         }
         return List.copyOf(all);
-    }
-
-    private Set<String> gone(NamedKeys group, ReloadSettings next) {
-        Set<String> names = group.names(entries.values());
-        names.removeAll(group.names(next.entries.values()));
-        return names;
     }
 
     private static String shown(@Nullable ConfigEntry entry) {

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * How many permits a request costs under a rule. Immutable.
  *
- * @param permits the cost of each request, 0 to take nothing; with a header the maximum cost, at least 1
- * @param header the request header that has the cost; null for none
+ * @param permits the cost of each request, 0 to take nothing; with a header the maximum cost, at least 1, also charged if the
+ *     header is out of range, unreadable or sent twice
+ * @param header the request header that has the cost, which is 1 if it is missing; null for none
  * @param type the name of the class that returns the cost, an {@code io.limiter.rule.Cost}; null for none
  * @param range what a header may say; always there if it is an estimate, null if it is what the request costs
  */
@@ -68,16 +69,6 @@ public record RequestCost(
         return new RequestCost(permits, null, null, null);
     }
 
-    /** The cost in a header: 1 if it is missing, the maximum if it is out of range, unreadable or sent twice. */
-    public static RequestCost ofHeader(String name, long most) {
-        return new RequestCost(most, name, null, null);
-    }
-
-    /** The cost from an object of this class. */
-    public static RequestCost ofClass(String name) {
-        return new RequestCost(1, null, name, null);
-    }
-
     /** Whether a request never costs anything. */
     public boolean isFree() {
         return permits == 0 && header == null && type == null;
@@ -95,7 +86,7 @@ public record RequestCost(
     private static RequestCost parse(String text, boolean isEstimate) {
         return text.startsWith(HEADER)
                 ? header(text.substring(HEADER.length()).split("\\s+"), isEstimate)
-                : text.matches("[0-9-].*") ? of(number(text)) : ofClass(text);
+                : text.matches("[0-9-].*") ? of(number(text)) : new RequestCost(1, null, text, null);
     }
 
     /** A header, with words and numbers after its name. */
@@ -116,7 +107,7 @@ public record RequestCost(
                             + " max 100");
         }
         if (numbers.isEmpty() && !isEstimate) {
-            return ofHeader(words[0], most);
+            return new RequestCost(most, words[0], null, null);
         }
         // A thousand estimates of 1 at once would be admitted, and used for a thousand times the maximum.
         long least = isEstimate ? (most + PARTS - 1) / PARTS : 1;
@@ -138,14 +129,11 @@ public record RequestCost(
     /** As configuration text writes it. */
     @Override
     public String toString() {
-        return type != null
-                ? type
-                : header == null
-                        ? Long.toString(permits)
-                        : range == null
-                                ? HEADER + header + " max " + permits
-                                : HEADER + header + " min " + range.least + " max " + permits + " default "
-                                        + range.usual;
+        if (header != null) {
+            return HEADER + header + (range == null ? "" : " min " + range.least) + " max " + permits
+                    + (range == null ? "" : " default " + range.usual);
+        }
+        return type != null ? type : Long.toString(permits);
     }
 
     /**
@@ -185,10 +173,6 @@ public record RequestCost(
                     !reader.has(settle) || !cost.isFree(),
                     "RL-106 nothing is reserved at a cost of 0; write a cost such as header:X-Max-Tokens min 400 max 4000 default"
                             + " 500");
-            reader.need(
-                    here + "settle-within",
-                    settle,
-                    "RL-106 nothing is reserved; add " + settle + " = attribute:tokens-used, or remove this line");
         }
 
         private static ActualCost parse(String text, Duration within, RequestCost estimate) {

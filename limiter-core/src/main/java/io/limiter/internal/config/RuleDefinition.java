@@ -64,8 +64,7 @@ public record RuleDefinition(
      * and no value that only its client knows.
      */
     boolean letsOthersBlock() {
-        return mode == Mode.ENFORCED
-                && policies().stream().anyMatch(one -> one.penalty() != null)
+        return policies().stream().anyMatch(one -> one.penalty() != null)
                 && key.stream().noneMatch(part -> part.kind().is(KeyPart.Trait.OWN));
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes a rule of the properties below its name, and checks whether its parts fit together. Used once. */
 final class RuleParser {
-    /** Replaces the invalid policy of a rule, so that the rule's other mistakes are found too. */
+    /** Replaces the invalid policy of a rule, so that the mistakes in the rule's other values are found too. */
     private static final Policy ANY = Policy.of("any", Limit.fixedWindow(Limit.MAX_PERMITS, Duration.ofDays(1)));
 
     private final PropertyReader reader;
@@ -45,9 +45,7 @@ final class RuleParser {
         Policy policy = hasPlans ? policyOfDefaultPlan(plans) : policy(policies, named);
         List<KeyPart> key = reader.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
         RuleScope scope = RuleScope.read(reader, name, here);
-        ChargeOptions charging = policy == null
-                ? withoutPolicy(ChargeOptions.read(reader, here, ANY, null))
-                : ChargeOptions.read(reader, here, policy, plans);
+        ChargeOptions charging = ChargeOptions.read(reader, here, policy == null ? ANY : policy, plans);
         RuleDefinition rule = new RuleDefinition(
                 name,
                 scope,
@@ -56,13 +54,14 @@ final class RuleParser {
                 reader.choice(here + "position", "position", Position.of(key, scope, charging)),
                 mode(),
                 charging);
-        check(rule);
+        reader.must(
+                here + "name",
+                name.matches("[A-Za-z0-9._-]{1,64}"),
+                "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
+        if (policy != null) {
+            check(rule);
+        }
         return rule;
-    }
-
-    /** Whether a policy with a mistake counts members is unknown. */
-    private static ChargeOptions withoutPolicy(ChargeOptions read) {
-        return new ChargeOptions(read.policy(), null, read.cost(), read.outcomes(), List.of(), null, read.maxWait());
     }
 
     private Mode mode() {
@@ -135,10 +134,6 @@ final class RuleParser {
     private void check(RuleDefinition rule) {
         ChargeOptions charging = rule.charging();
         List<String> paths = rule.scope().paths();
-        reader.must(
-                here + "name",
-                name.matches("[A-Za-z0-9._-]{1,64}"),
-                "'" + name + "' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -");
         reader.check(here + "key", () -> checkKey(rule.key(), paths));
         reader.check(here + "member", () -> {
             checkKey(charging.member(), paths);
@@ -154,10 +149,6 @@ final class RuleParser {
                 here + "plan",
                 "RL-105 rule '" + name + "' has a default plan, but no source of a caller's plan; add " + here
                         + "plan = header:X-Plan, or remove this line");
-        reader.must(
-                here + "ipv6-prefix",
-                !reader.has(here + "ipv6-prefix") || !rule.key().isEmpty(),
-                "the key of this rule is global and has no address; remove this line, or write another key");
         reader.must(
                 here + "shadow",
                 rule.mode() != Mode.SHADOW || charging.outcomes() == null,
@@ -223,15 +214,12 @@ final class RuleParser {
     }
 
     private static void checkPlans(@Nullable RulePlans plans, List<KeyPart> key) {
-        boolean isResolved = plans != null && plans.source() == RulePlans.Source.RESOLVER;
         Problems.refuseIf(
-                isResolved && key.isEmpty(),
-                "RL-170 with key = global all callers share one key, but a resolver needs one for each; write another"
-                        + " key");
-        Problems.refuseIf(
-                isResolved && key.stream().anyMatch(part -> part.kind() == KeyPart.Kind.CLASS),
-                "RL-170 a resolver gets a part of the key in clear, and a class makes this key; write another key, or find"
-                        + " the plan in a rule in code");
+                plans != null
+                        && plans.source() == RulePlans.Source.RESOLVER
+                        && key.stream().allMatch(part -> part.kind() == KeyPart.Kind.CLASS),
+                "RL-170 a resolver gets a part of the key in clear, and " + (key.isEmpty() ? "global" : key)
+                        + " has none; write another key, or find the plan in a rule in code");
     }
 
     private static void checkKey(List<KeyPart> key, List<String> paths) {

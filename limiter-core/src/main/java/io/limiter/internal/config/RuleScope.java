@@ -1,6 +1,5 @@
 package io.limiter.internal.config;
 
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -66,7 +65,7 @@ public record RuleScope(
                 !paths.isEmpty(),
                 "RL-105 rule '" + rule + "' has no path; add " + here + "path = /api/* (every path is written /*)");
         reader.check(here + "path", () -> LimitText.each(paths, RuleScope::checked));
-        reader.check(here + "methods", () -> checkMethods(methods));
+        reader.check(here + "methods", () -> LimitText.each(methods, RuleScope::checkedMethod));
         reader.check(here + "except", () -> checkExempt(except));
         return new RuleScope(
                 paths,
@@ -92,22 +91,14 @@ public record RuleScope(
         return method.toUpperCase(Locale.ROOT).replaceFirst("^EXT:", "ext:");
     }
 
-    private static void checkMethods(Collection<String> methods) {
-        List<String> unfit =
-                methods.stream().filter(method -> !isFit(canonical(method))).toList();
+    private static String checkedMethod(String method) {
+        String canonical = canonical(method);
         Problems.refuseIf(
-                !unfit.isEmpty(),
-                "'" + String.join("', '", unfit)
+                !USUAL.contains(canonical) && !canonical.matches("ext:[A-Z][A-Z0-9_-]*"),
+                "'" + method
                         + "' is not a usual HTTP method; write GET, POST, separated by commas, ext:PROPFIND for another"
-                        + " one, or leave the line out for every method"
-                        + unfit.stream()
-                                .filter(method -> method.matches("[A-Za-z]+"))
-                                .map(method -> Suggestion.of(canonical(method), USUAL))
-                                .collect(Collectors.joining()));
-    }
-
-    private static boolean isFit(String canonical) {
-        return USUAL.contains(canonical) || canonical.matches("ext:[A-Z][A-Z0-9_-]*");
+                        + " one, or leave the line out for every method");
+        return canonical;
     }
 
     private static void checkExempt(List<String> paths) {

@@ -151,12 +151,10 @@ final class SettingsParser {
             reader.must(
                     here + "limits",
                     other == null || other.equals(policy),
-                    rule.charging().plans() != null
-                            ? "RL-106 rule '" + rule.name() + "' has the policy '" + policy.name()
-                                    + "' for a plan, and there is another policy of that name; rename one of the two"
-                            : "RL-106 rule '" + rule.name()
-                                    + "' has limits of its own, and there is a policy of its name; write " + here
-                                    + "policy = " + policy.name() + ", or rename one of the two");
+                    "RL-106 rule '" + rule.name() + "' has limits for a policy '" + policy.name()
+                            + "' of its own, and there is another one of that name; rename one of the two, or write "
+                            + here
+                            + "policy");
         }
     }
 

@@ -26,8 +26,12 @@ public record KeyForm(List<String> parts) {
     private static final String FOLDED = "<folded>";
     private static final String FOLDED_SECRET = "<folded secret>";
     private static final Pattern HASHED = Pattern.compile("~[0-9a-f]{32}");
-    private static final KeyForm ANY = new KeyForm(List.of());
-    private static final KeyForm GLOBAL =
+
+    /** The form of keys that are unknown in advance: a bean or a parameter may make a whole key. */
+    public static final KeyForm ANY = new KeyForm(List.of());
+
+    /** The form of the key that all callers share. */
+    public static final KeyForm GLOBAL =
             new KeyForm(List.of(PartitionKey.global().canonical()));
 
     /** Copies the parts. */
@@ -35,17 +39,7 @@ public record KeyForm(List<String> parts) {
         parts = List.copyOf(parts);
     }
 
-    /** The form of keys that are unknown in advance: a bean or a parameter may make a whole key. */
-    public static KeyForm any() {
-        return ANY;
-    }
-
-    /** The form of the key that all callers share. */
-    public static KeyForm global() {
-        return GLOBAL;
-    }
-
-    /** The form of keys with these parts, in their order: {@link #ADDRESS}, or a {@link #part}; {@link #global()} for none. */
+    /** The form of keys with these parts, in their order: {@link #ADDRESS}, or a {@link #part}; {@link #GLOBAL} for none. */
     public static KeyForm of(List<String> parts) {
         return parts.isEmpty() ? GLOBAL : new KeyForm(parts);
     }
@@ -137,7 +131,7 @@ public record KeyForm(List<String> parts) {
         }
     }
 
-    /** The form as text; {@code <any key>} for {@link #any()}. */
+    /** The form as text; {@code <any key>} for {@link #ANY}. */
     @Override
     public String toString() {
         return isAny() ? "<any key>" : String.join(":", parts);

@@ -23,7 +23,7 @@ class KeyFormTest {
                 PartitionKey.builder().add("192.0.2.1").add("user", "a,b:c").build()));
         assertTrue(BOTH.fits(
                 PartitionKey.builder().add("192.0.2.1").addStandIn("192.0.2.1").build()));
-        assertTrue(KeyForm.global().fits(PartitionKey.global()));
+        assertTrue(KeyForm.GLOBAL.fits(PartitionKey.global()));
         KeyForm odd = KeyForm.of(List.of(KeyForm.part("cookie.a!b", false, false)));
         assertTrue(odd.fits(PartitionKey.builder().add("cookie.a!b", "x").build()));
         String digested = "header." + "x".repeat(100);
@@ -47,23 +47,23 @@ class KeyFormTest {
         assertFalse(BOTH.fits(PartitionKey.of(List.of("192.0.2.1", "alice"))));
         assertFalse(BOTH.fits(
                 PartitionKey.builder().add("192.0.2.1").add("users", "alice").build()));
-        assertFalse(KeyForm.global().fits(address));
+        assertFalse(KeyForm.GLOBAL.fits(address));
         assertFalse(KeyForm.of(List.of(KeyForm.part("user", false, false))).fits(PartitionKey.of("user")));
     }
 
     @Test
     void anyKeyFitsTheFormThatNobodyKnows() {
-        assertTrue(KeyForm.any().isAny());
+        assertTrue(KeyForm.ANY.isAny());
         assertFalse(ADDRESS.isAny());
-        assertTrue(KeyForm.any().fits(PartitionKey.global()));
-        assertTrue(KeyForm.any().fits(PartitionKey.of(List.of("a", "b", "c"))));
+        assertTrue(KeyForm.ANY.fits(PartitionKey.global()));
+        assertTrue(KeyForm.ANY.fits(PartitionKey.of(List.of("a", "b", "c"))));
     }
 
     @Test
     void peopleReadIt() {
         assertEquals("<address>:user=<text>", BOTH.toString());
         assertEquals("*", KeyForm.of(List.of()).toString());
-        assertEquals("<any key>", KeyForm.any().toString());
+        assertEquals("<any key>", KeyForm.ANY.toString());
         assertEquals(BOTH, KeyForm.of(List.of(KeyForm.ADDRESS, KeyForm.part("user", false, false))));
         assertEquals(
                 BOTH.hashCode(),

@@ -100,7 +100,7 @@ public final class RequestKey {
         List<String> parts = new ArrayList<>();
         for (KeyPart part : rule.key()) {
             if (part.kind() == KeyPart.Kind.CLASS) {
-                return KeyForm.any();
+                return KeyForm.ANY;
             }
             parts.add(
                     part.kind() == KeyPart.Kind.IP

@@ -48,9 +48,9 @@ final class MethodKey {
         Object constant = expression == null ? null : expression.constant();
         this.only = expression == null || constant == null || constant.equals("") ? null : of(constant, expression);
         this.form = PartitionKey.global().equals(only)
-                ? KeyForm.global()
+                ? KeyForm.GLOBAL
                 : expression != null && expression.mayBeKeyOrList()
-                        ? KeyForm.any()
+                        ? KeyForm.ANY
                         : KeyForm.of(words.stream().map(MethodKey::part).toList());
     }
 

@@ -85,7 +85,7 @@ final class Metadata {
         return switch (key.type()) {
             case BOOLEAN -> "java.lang.Boolean";
             case NUMBER, INTEGER -> isLong ? "java.lang.Long" : "java.lang.Integer";
-            case DURATION, WAIT -> "java.time.Duration";
+            case DURATION -> "java.time.Duration";
             case LIST -> "java.util.List<java.lang.String>";
             default -> "java.lang.String";
         };

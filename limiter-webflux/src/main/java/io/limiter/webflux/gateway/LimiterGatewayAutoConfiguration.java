@@ -33,10 +33,7 @@ import org.springframework.context.annotation.Fallback;
 @ConditionalOnClass(AbstractGatewayFilterFactory.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
 @ConditionalOnProperty(name = "spring.cloud.gateway.server.webflux.enabled", matchIfMissing = true)
-public class LimiterGatewayAutoConfiguration {
-    /** Called by Spring Boot. */
-    public LimiterGatewayAutoConfiguration() {}
-
+class LimiterGatewayAutoConfiguration {
     /** The filter {@code Limiter} of routes. */
     @Bean("io.limiter.webflux.gatewayFilterFactory")
     static LimiterGatewayFilterFactory filterFactory(Limiter limiter, ListableBeanFactory beans) {

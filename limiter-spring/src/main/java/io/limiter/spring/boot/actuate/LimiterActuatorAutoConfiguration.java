@@ -3,7 +3,7 @@ package io.limiter.spring.boot.actuate;
 import io.limiter.application.Limiter;
 import io.limiter.control.Control;
 import io.limiter.control.Entry;
-import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample.Explanation;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import io.limiter.spring.boot.internal.RequestExplainer;
 import io.micrometer.core.instrument.Gauge;

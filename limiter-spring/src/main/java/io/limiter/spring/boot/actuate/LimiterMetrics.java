@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
+import io.limiter.Backend;
 import io.limiter.BackendException;
-import io.limiter.BackendHealth;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
 import io.limiter.Policy;
@@ -41,7 +41,7 @@ final class LimiterMetrics implements MeterBinder {
                     .baseUnit("failures")
                     .register(registry);
         }
-        for (BackendHealth.State state : BackendHealth.State.values()) {
+        for (Backend.Health.State state : Backend.Health.State.values()) {
             Gauge.builder(
                             "limiter.backend.servers",
                             limiter.rateLimiter(),

@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
+import io.limiter.Backend;
 import io.limiter.BackendException;
-import io.limiter.BackendHealth;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
@@ -11,8 +11,8 @@ import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
 import io.limiter.application.Limiter;
 import io.limiter.http.ClientAddress;
-import io.limiter.http.Explanation.ChargeReport;
-import io.limiter.http.Explanation.LimitReport;
+import io.limiter.http.RequestSample.Explanation.ChargeReport;
+import io.limiter.http.RequestSample.Explanation.LimitReport;
 import io.limiter.http.internal.Explainer;
 import io.limiter.http.internal.RequestKey;
 import io.limiter.internal.config.RuleDefinition;
@@ -254,7 +254,7 @@ class RateLimitsEndpoint {
     }
 
     private String note(Decision.Source source) {
-        BackendHealth health = limiter.rateLimiter().monitor().health();
+        Backend.Health health = limiter.rateLimiter().monitor().health();
         String why =
                 health.findings().isEmpty() ? "Redis did not answer in time" : String.join("; ", health.findings());
         return source == Decision.Source.LOCAL_FALLBACK

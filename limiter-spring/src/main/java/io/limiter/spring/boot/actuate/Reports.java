@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.actuate;
 
+import io.limiter.Backend;
 import io.limiter.BackendException;
-import io.limiter.BackendHealth;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.LimiterMonitor;
@@ -68,7 +68,7 @@ final class Reports {
     }
 
     private static JsonObject backend(RateLimiter limiter) {
-        BackendHealth health = limiter.monitor().health();
+        Backend.Health health = limiter.monitor().health();
         JsonObject failures = new JsonObject();
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             failures.put(text(kind), limiter.monitor().failures(kind));
@@ -81,7 +81,7 @@ final class Reports {
     }
 
     /** The state of each server, by name: {@code answers}, {@code suspect}, {@code away}. */
-    static Map<String, String> servers(BackendHealth health) {
+    static Map<String, String> servers(Backend.Health health) {
         Map<String, String> servers = new TreeMap<>();
         health.servers().forEach((name, state) -> servers.put(name, text(state)));
         return servers;
@@ -95,7 +95,7 @@ final class Reports {
      *     of details for authorized users
      */
     static <H> H health(Limiter limiter, BiFunction<String, Map<String, Object>, H> made) {
-        BackendHealth health = limiter.rateLimiter().monitor().health();
+        Backend.Health health = limiter.rateLimiter().monitor().health();
         List<String> denying = limiter.policies().values().stream()
                 .filter(policy -> policy.onFailure() == FailureMode.DENY)
                 .map(Policy::name)

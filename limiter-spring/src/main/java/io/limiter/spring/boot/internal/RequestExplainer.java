@@ -1,7 +1,7 @@
 package io.limiter.spring.boot.internal;
 
-import io.limiter.http.Explanation;
 import io.limiter.http.RequestSample;
+import io.limiter.http.RequestSample.Explanation;
 import io.limiter.http.internal.Door;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.http.Explanation;
+import io.limiter.http.RequestSample.Explanation;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;

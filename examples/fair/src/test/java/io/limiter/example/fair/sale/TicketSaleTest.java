@@ -36,7 +36,8 @@ class TicketSaleTest {
     private static FairSite start(String hold) {
         return FairSite.start(
                 "limiter.rules.changes.limits=10000/1s",
-                "limiter.policies.sale.limits=100 allotment each 1 hold " + hold + " name s",
+                "limiter.policies.sale.limits=100 allotment each 1 hold " + hold
+                        + " closes 2099-12-31T23:00:00Z name s",
                 "fair.sale.finish=1h");
     }
 
