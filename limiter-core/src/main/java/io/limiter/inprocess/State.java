@@ -51,7 +51,7 @@ abstract class State {
     /** The locking order. Two have the same number only if 4 billion were made between them. */
     final int order = (int) ORDER.getAndIncrement();
 
-    /** The key of the state; of one that keys share, the key that stands for them. */
+    /** The key of the state. A state that keys share has a key that is no client's. */
     final PartitionKey key;
 
     /**

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * dropped, a new key gets one of the shared states of its limit, and stays there until that state is full again, so that no
  * key ever has both.
  *
- * <p>A shared state is in the table like any other, under a key that stands for many, and has memory of its own.
+ * <p>A state that keys share is in the same table, under a key that is no client's; these states have their own part of the memory.
  *
  * <p>The {@link StateMap} is locked only for a key that is new, or has a shared state, and from then until the call is
  * decided.

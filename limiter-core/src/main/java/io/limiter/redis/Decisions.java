@@ -192,17 +192,19 @@ abstract class Decisions implements Backend {
             }
         }
         Duration longest = Call.deadline(decision.charges(), deadline);
-        CompletableFuture<?>[] all = byCharge(held).stream()
-                .map(ends -> sendEnd(Held.of(terms).settling(parts(keys, ends, Call.BACK), actual), longest)
-                        .handle((replies, failure) -> {
-                            for (int i = 0; i < ends.size(); i++) {
-                                Settled one = failure == null
-                                        ? Reply.settled(replies.get(i).stampMicros())
-                                        : Settled.failed(failure);
-                                settled.put(ends.get(i), one);
-                            }
-                            return settled;
-                        }))
+        List<List<LimitOutcome>> ends = List.copyOf(byCharge(held));
+        List<CompletableFuture<List<LimitOutcome>>> replies = sendEnds(
+                ends.stream().map(one -> Held.of(terms).settling(parts(keys, one, Call.BACK), actual)), longest);
+        CompletableFuture<?>[] all = IntStream.range(0, ends.size())
+                .mapToObj(i -> replies.get(i).handle((reply, failure) -> {
+                    for (int part = 0; part < ends.get(i).size(); part++) {
+                        Settled one = failure == null
+                                ? Reply.settled(reply.get(part).stampMicros())
+                                : Settled.failed(failure);
+                        settled.put(ends.get(i).get(part), one);
+                    }
+                    return settled;
+                }))
                 .toArray(CompletableFuture[]::new);
         return CompletableFuture.allOf(all)
                 .thenApply(
@@ -234,19 +236,27 @@ abstract class Decisions implements Backend {
      */
     private CompletableFuture<Answers> end(
             List<LimitOutcome> outcomes, String scriptMode, @Nullable Held held, Duration longest) {
-        List<Call> together = new ArrayList<>();
-        CompletableFuture<Answers> answers = Answers.of(ends(keys, outcomes, scriptMode).stream()
-                .map(parts -> held == null ? parts : held.settling(parts, charge -> 0))
-                .map(parts -> denials.clearing(Call.now(parts, longest, false), call -> {
-                    together.add(call);
-                    return call.future();
-                })));
-        connection.send(together);
-        return answers;
+        return Answers.of(sendEnds(
+                ends(keys, outcomes, scriptMode).stream()
+                        .map(parts -> held == null ? parts : held.settling(parts, charge -> 0)),
+                longest));
     }
 
     private CompletableFuture<List<LimitOutcome>> sendEnd(List<Call.Part> parts, Duration longest) {
-        return denials.clearing(Call.now(parts, longest, false), connection::send);
+        return sendEnds(Stream.of(parts), longest).get(0);
+    }
+
+    /** Sends a call for each of these, all at once: they leave in one command where they can. */
+    private List<CompletableFuture<List<LimitOutcome>>> sendEnds(Stream<List<Call.Part>> ends, Duration longest) {
+        List<Call> together = new ArrayList<>();
+        List<CompletableFuture<List<LimitOutcome>>> answers = ends.map(
+                        parts -> denials.clearing(Call.now(parts, longest, false), call -> {
+                            together.add(call);
+                            return call.future();
+                        }))
+                .toList();
+        connection.send(together);
+        return answers;
     }
 
     /** The calls that end what the outcomes took, one for each charge. */
@@ -316,8 +326,7 @@ abstract class Decisions implements Backend {
     private record Answers(
             List<LimitOutcome> outcomes, @Nullable Throwable failure) {
         /** Never fails. */
-        static CompletableFuture<Answers> of(Stream<CompletableFuture<List<LimitOutcome>>> calls) {
-            List<CompletableFuture<List<LimitOutcome>>> all = calls.toList();
+        static CompletableFuture<Answers> of(List<CompletableFuture<List<LimitOutcome>>> all) {
             return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
                     .handle((none, failure) -> new Answers(
                             all.stream()
@@ -397,7 +406,9 @@ abstract class Decisions implements Backend {
 
         /** Sends a call for each charge, all at once. Never fails. */
         private CompletableFuture<Answers> sendEach(String scriptMode) {
-            return Answers.of(charges.stream().map(charge -> connection.send(call(charge, scriptMode))));
+            return Answers.of(charges.stream()
+                    .map(charge -> connection.send(call(charge, scriptMode)))
+                    .toList());
         }
 
         private void giveBackIfTaken(int before, List<LimitOutcome> late, List<LimitOutcome> seen) {

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 /**
  * What the limiter uses of Redisson that is not its public API; everything else is in {@link RedissonTransport}. The public API shows no
  * master of a slot, so one dead master would open the breaker of all; its commands share the connections of the application's, with a pool
- * and a queue for it (measured in {@code design/performance-redis.md}); it has no way to retire a connection, and hides the threads on
+ * and a queue for it (measured in {@code design/decisions/redis.md}); it has no way to retire a connection, and hides the threads on
  * which answers arrive. Thread-safe.
  *
  * <p>Who holds what: here are the masters, as Redisson and the servers name them, and a {@link Pipeline} for each, the limiter's own
