@@ -123,19 +123,17 @@ class ConfigKeysTest {
 
     @Test
     void propertiesTextHasTheUsualEscapes() throws IOException {
-        ConfigText text = new ConfigText();
-        text.read("f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"));
-        assertEquals(List.of(), text.problems().lines());
+        Problems problems = new Problems();
+        String text = "a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n";
         assertEquals(
                 List.of(
                         new ConfigEntry("f", 1, "a=b", "cdA\t."),
                         new ConfigEntry("f", 5, "x", "y = z"),
                         new ConfigEntry("f", 6, "empty", "")),
-                text.entries());
-        text.read("f", new StringReader("a = \\u00zz"));
-        assertTrue(
-                text.problems().report().startsWith("f has 1 problem:\n  line 1: RL-103 "),
-                text.problems().report());
+                ConfigText.entries("f", new StringReader(text), problems));
+        assertEquals(List.of(), problems.lines());
+        ConfigText.entries("f", new StringReader("a = \\u00zz"), problems);
+        assertTrue(problems.report().startsWith("f has 1 problem:\n  line 1: RL-103 "), problems.report());
     }
 
     private static LimiterConfig config(Map<String, String> some, String... more) {

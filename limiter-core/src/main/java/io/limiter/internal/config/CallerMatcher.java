@@ -22,13 +22,8 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
 
     /** The callers of the properties below a key. */
     static CallerMatcher read(PropertyReader reader, String here) {
-        List<IpNetwork> addresses = networks(reader, here + "addresses");
-        reader.must(
-                here + "addresses",
-                addresses.isEmpty() || !ClientIpSettings.trustsEveryPeer(reader),
-                "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write the networks"
-                        + " of your proxies there, or remove this line");
-        return new CallerMatcher(addresses, names(reader, here + "users"), names(reader, here + "roles"));
+        return new CallerMatcher(
+                networks(reader, here + "addresses"), names(reader, here + "users"), names(reader, here + "roles"));
     }
 
     /** The networks of a property, each without bits behind its prefix. */
