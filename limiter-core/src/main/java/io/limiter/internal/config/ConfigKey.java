@@ -43,9 +43,9 @@ public record ConfigKey(
     private static final Pattern TYPE =
             Pattern.compile("(?<type>\\w+)(?: (?<least>[^ ,]+)\\.\\.(?<most>[^ ,]+))?(?:, (?<flags>.+))?");
 
-    private static final Pattern FORM = Pattern.compile("! unlike (?<form>\\S+): (?<text>.+)");
+    static final Pattern FORM = Pattern.compile("! unlike (?<form>\\S+): (?<text>.+)");
 
-    private static final Pattern BESIDE = Pattern.compile(
+    static final Pattern BESIDE = Pattern.compile(
             "! (?:(?<own>\\S+) )?(?<how>with|without) (?<others>[^ =:]+)(?:=(?<value>\\S+))?: (?<text>.+)");
 
     private static final Map<String, ConfigKey> ALL = new LinkedHashMap<>();

@@ -135,7 +135,12 @@ final class PropertyReader {
     }
 
     List<String> words(String key) {
-        return read(key, List.of(), LimitText::items);
+        return each(key, word -> word);
+    }
+
+    /** The items of a list, parsed; none if there is no entry, or an item is invalid, which is noted. */
+    <T> List<T> each(String key, Function<String, T> parser) {
+        return read(key, List.of(), text -> LimitText.each(LimitText.items(text), parser));
     }
 
     /** A number in the range of the table, or the fallback. */
