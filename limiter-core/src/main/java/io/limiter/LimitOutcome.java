@@ -85,22 +85,6 @@ public final class LimitOutcome {
         return new LimitOutcome(charge, beside, limit, allowed, remaining, stampOrWait, nextMicros, resetMicros);
     }
 
-    /**
-     * The same of a limit of calls in flight, which knows no times. For this library.
-     *
-     * @param holder what holds its permits; null for none
-     */
-    public static LimitOutcome inFlight(
-            Charge charge,
-            Limit limit,
-            boolean allowed,
-            long remaining,
-            long retryAfterMicros,
-            @Nullable Holder holder) {
-        Object beside = charge.isPlain() ? holder : holder == null ? charge : new Both(charge, holder);
-        return new LimitOutcome(charge, beside, limit, allowed, remaining, allowed ? 0 : retryAfterMicros, 0, 0);
-    }
-
     private LimitOutcome(
             Charge charge,
             @Nullable Object beside,

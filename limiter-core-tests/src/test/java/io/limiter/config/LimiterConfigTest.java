@@ -273,19 +273,41 @@ class LimiterConfigTest {
         assertFalse(config.toString().contains("s3cret"), config.toString());
     }
 
-    @Test
-    void aUserWithoutAPasswordIsAMistake() {
-        String message = message("limiter.redis.username = voter\n");
-        assertTrue(message.contains("RL-105") && message.contains("add limiter.redis.password"), message);
+    /** Lines, the last of which is the mistake: it contradicts one before it, or lacks another. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "redis.username = voter | RL-105 ~ add limiter.redis.password",
+                "redis.password = ~ redis.username = voter | RL-105 ~ add limiter.redis.password",
+                "redis.config = classpath:a ~ redis.address = redis://a:1 | RL-106 ~ already defines the connection",
+                "redis.config = classpath:a ~ redis.mode = Cluster | RL-106 ~ already defines the connection",
+                "redis.config = classpath:a ~ redis.master = m | RL-106 ~ already defines the connection",
+                "redis.config = classpath:a ~ redis.username = voter | RL-106 ~ already defines the connection",
+                "redis.config = classpath:a ~ redis.password = x | RL-106 ~ already defines the connection",
+                "redis.config = classpath:a ~ redis.client = lettuce | RL-106 ~ is a file of Redisson",
+                "redis.address = redis://u:p@a:1 ~ redis.password = x | RL-106 ~ the address has a login already",
+                "redis.mode = cluster ~ redis.master = m | RL-106 ~ add limiter.redis.mode = sentinel",
+                "control.secret = 0123456789abcdef | RL-105 ~ add limiter.control.group",
+                "control.group = shop | RL-105 ~ add limiter.control.secret",
+                "control.secret = 0123456789abcdef ~ backend = in-process ~ control.group = shop | RL-106 ~ in-process",
+                "control.secret = 0123456789abcdef ~ control.group = shop ~ redis.prefix = limiter-control:a | RL-106",
+                "client-ip.trusted-proxies = 10.0.0.0/8 , ALL ~ exempt.addresses = ::1 | RL-106 ~ claim such an address",
+                "client-ip.trusted-proxies = all ~ rules.a.exempt.addresses = ::1 | RL-106 ~ claim such an address"
+            })
+    void aPropertyThatContradictsOrLacksAnotherIsAMistake(String lines, String words) {
+        String[] all = lines.split(" ~ ");
+        String text = "limiter." + lines.replace(" ~ ", "\nlimiter.");
+        toldInOneLine(
+                message(text), (words + " ~ limiter." + all[all.length - 1].split(" ")[0]).split(" ~ "));
     }
 
     @Test
-    void aRedissonFileAndAnAddressDontGoTogether() throws IOException {
-        String message = message("limiter.redis.config = classpath:a.yaml\nlimiter.redis.address = redis://a:1\n");
-        assertTrue(
-                message.contains("line 2: RL-106 limiter.redis.address = redis://a:1: limiter.redis.config"
-                        + " already defines"),
-                message);
+    void whatFitsTogetherIsNoMistake() throws IOException {
+        parse("limiter.redis.config = classpath:a\nlimiter.redis.mode = single\nlimiter.redis.client = redisson");
+        parse(
+                "limiter.redis.address = redis://a:1, redis://b:1\nlimiter.redis.mode = Sentinel\nlimiter.redis.master = m");
+        parse("limiter.client-ip.trusted-proxies = 10.0.0.0/8\nlimiter.exempt.addresses = ::1");
         LimiterConfig config = parse("limiter.backend = redis\nlimiter.redis.config = file:/etc/a.yaml\n");
         assertEquals("file:/etc/a.yaml", config.settings().redis().connection().config());
     }

@@ -56,7 +56,8 @@ final class FaultyFlights extends ForwardingBackend {
         }
         decision.outcomes().stream().filter(LimitOutcome::isInFlight).forEach(held -> {
             LimitOutcome.Holder holder = Objects.requireNonNull(held.holder());
-            last.set(LimitOutcome.inFlight(held.charge(), held.limit(), true, 0, 0, holder));
+            last.set(LimitOutcome.of(held.charge(), held.limit(), true, 0, 0, 0, 0, 0)
+                    .heldBy(Access.LIBRARY, holder));
             held.heldBy(Access.LIBRARY, ended -> end(ended, holder));
         });
         return decision;

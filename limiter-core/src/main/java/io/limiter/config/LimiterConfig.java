@@ -1,8 +1,12 @@
 package io.limiter.config;
 
 import io.limiter.Policy;
+import io.limiter.internal.config.ConfigEntry;
 import io.limiter.internal.config.ConfigText;
+import io.limiter.internal.config.EnvironmentText;
+import io.limiter.internal.config.Problems;
 import io.limiter.internal.config.Settings;
+import io.limiter.internal.config.SettingsParser;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,11 +16,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,7 +77,7 @@ public final class LimiterConfig {
      */
     public LimiterConfig with(String source, Map<String, String> properties) {
         Builder more = new Builder(text, true);
-        properties.forEach((key, value) -> more.text.addOver(source, key, value));
+        properties.forEach((key, value) -> more.over.add(new ConfigEntry(source, 0, key, value.strip())));
         return more.build();
     }
 
@@ -94,7 +101,9 @@ public final class LimiterConfig {
 
     /** The classes that its text names, without those of {@link Builder#over}. */
     public Set<String> namedClasses() {
-        return text.text.namedClasses();
+        return text.entries.stream()
+                .flatMap(entry -> ConfigText.namedClass(entry.key(), entry.value()).stream())
+                .collect(Collectors.toSet());
     }
 
     /** The values of all settings, for the library's own packages: what they have may change in any release. */
@@ -132,18 +141,23 @@ public final class LimiterConfig {
 
     /** Collects text, then makes a configuration. A later source overrides an earlier one. Not thread-safe. */
     public static final class Builder {
-        private final ConfigText text;
+        private final List<ConfigEntry> entries = new ArrayList<>();
+        private final List<ConfigEntry> over = new ArrayList<>();
+        private final Problems problems = new Problems();
+        private final Set<String> foreignKeys = new LinkedHashSet<>();
+        private Map<String, String> environment = Map.of();
         private final List<Policy> policies = new ArrayList<>();
         private boolean hasClient;
         private @Nullable List<Path> files;
         private @Nullable Callable<LimiterConfig> again;
 
-        private Builder() {
-            text = new ConfigText();
-        }
+        private Builder() {}
 
         private Builder(Builder other, boolean withOver) {
-            text = new ConfigText(other.text, withOver);
+            entries.addAll(other.entries);
+            over.addAll(withOver ? other.over : List.of());
+            foreignKeys.addAll(other.foreignKeys);
+            environment = other.environment;
             policies.addAll(other.policies);
             hasClient = other.hasClient;
             files = other.files;
@@ -179,7 +193,7 @@ public final class LimiterConfig {
          * @throws IOException if it can't be read
          */
         public Builder text(String source, Reader reader) throws IOException {
-            text.read(source, reader);
+            entries.addAll(ConfigText.entries(source, reader, problems));
             return this;
         }
 
@@ -197,7 +211,12 @@ public final class LimiterConfig {
          * Lays properties text over all of this, environment variables too, key by key; returns what it has, in order.
          */
         public Map<String, String> over(String source, Reader reader) throws IOException {
-            return text.readOver(source, reader);
+            Map<String, String> read = new LinkedHashMap<>();
+            for (ConfigEntry entry : ConfigText.entries(source, reader, problems)) {
+                over.add(entry);
+                read.put(entry.key(), entry.value());
+            }
+            return read;
         }
 
         /**
@@ -206,8 +225,8 @@ public final class LimiterConfig {
          * @throws ConfigException with all mistakes
          */
         public void checkOver() {
-            text.checkOver();
-            ConfigException.throwAll(text.problems());
+            new SettingsParser(over, problems, foreignKeys).checkGrammar();
+            ConfigException.throwAll(problems);
         }
 
         /** Adds one property. */
@@ -222,7 +241,7 @@ public final class LimiterConfig {
          * @param line the line there, from 1; 0 where there are no lines
          */
         public Builder property(String source, int line, String key, String value) {
-            text.add(source, line, key, value);
+            entries.add(new ConfigEntry(source, line, key, value.strip()));
             return this;
         }
 
@@ -245,7 +264,7 @@ public final class LimiterConfig {
          * @param mistake a code of docs/diagnostics.md, what is wrong, and what to do
          */
         public Builder mistake(String source, int line, String key, String mistake) {
-            text.problems().addFirst(source, line, key, mistake);
+            problems.addFirst(source, line, key, mistake);
             return this;
         }
 
@@ -253,7 +272,7 @@ public final class LimiterConfig {
          * The caller's own keys: they are accepted, checked if this library knows them, and suggested for similar unknown keys.
          */
         public Builder foreignKeys(Collection<String> keys) {
-            text.addForeignKeys(keys);
+            foreignKeys.addAll(keys);
             return this;
         }
 
@@ -273,7 +292,7 @@ public final class LimiterConfig {
          * empty, are ignored; those that look like settings are logged.
          */
         public Builder environment(Map<String, String> variables) {
-            text.setEnvironment(variables);
+            environment = Map.copyOf(variables);
             return this;
         }
 
@@ -296,8 +315,11 @@ public final class LimiterConfig {
          * @throws ConfigException if the text has mistakes: one message lists them all
          */
         public LimiterConfig build() {
-            Settings settings = text.settings(policies, hasClient, files);
-            ConfigException.throwAll(text.problems());
+            List<ConfigEntry> all = new ArrayList<>(entries);
+            all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
+            all.addAll(over);
+            Settings settings = new SettingsParser(all, problems, foreignKeys).parse(policies, hasClient, files);
+            ConfigException.throwAll(problems);
             return new LimiterConfig(settings, new Builder(this, true));
         }
     }

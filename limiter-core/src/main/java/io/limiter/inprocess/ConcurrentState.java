@@ -28,8 +28,8 @@ final class ConcurrentState extends State implements LimitOutcome.Holder {
         }
         long retryAfter = permits > limit.permits() ? LimitOutcome.NEVER : LimitOutcome.UNKNOWN;
         long remaining = Math.max(0, limit.permits() - used);
-        LimitOutcome.Holder holder = granted && take ? this : null;
-        return LimitOutcome.inFlight(charge, limit, allowed, remaining, retryAfter, holder);
+        LimitOutcome outcome = LimitOutcome.of(charge, limit, allowed, remaining, retryAfter, 0, 0, 0);
+        return granted && take ? outcome.heldBy(Access.LIBRARY, this) : outcome;
     }
 
     /** The call has ended. */

@@ -13,6 +13,7 @@ import java.io.StringReader;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
 import org.junit.jupiter.api.Test;
 
 /** The table of properties. */
@@ -33,9 +34,21 @@ class ConfigKeysTest {
             boolean hasRange = Set.of(Type.NUMBER, Type.DURATION).contains(key.type());
             assertTrue(hasRange || key.range().isEmpty(), key.name());
             assertTrue(Set.of("restart", "spring").containsAll(key.flags()), key.name());
+            key.about().stream().filter(line -> line.startsWith("! ")).forEach(line -> assertIsARule(key, line));
             assertTrue(key.usual() == null
                     || PropertyTable.choices(key).isEmpty()
                     || PropertyTable.choices(key).containsKey(key.usual()));
+        }
+    }
+
+    /** With a wrong word a line would refuse nothing. */
+    private static void assertIsARule(ConfigKey key, String line) {
+        Matcher beside = ConfigKey.BESIDE.matcher(line);
+        assertTrue(ConfigKey.FORM.matcher(line).matches() || beside.matches(), line);
+        for (String other : beside.matches() ? beside.group("others").split("[|]") : new String[0]) {
+            String siblings = key.name().substring(0, key.name().lastIndexOf('.') + 1);
+            String name = other.startsWith("limiter.") ? other : siblings + other;
+            assertTrue(ConfigKey.all().stream().anyMatch(one -> one.name().equals(name)), line);
         }
     }
 
@@ -123,19 +136,17 @@ class ConfigKeysTest {
 
     @Test
     void propertiesTextHasTheUsualEscapes() throws IOException {
-        ConfigText text = new ConfigText();
-        text.read("f", new StringReader("a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n"));
-        assertEquals(List.of(), text.problems().lines());
+        Problems problems = new Problems();
+        String text = "a\\=b = c\\\n  d\\u0041\\t.\n! comment\n\n  x : y = z\nempty =\n";
         assertEquals(
                 List.of(
                         new ConfigEntry("f", 1, "a=b", "cdA\t."),
                         new ConfigEntry("f", 5, "x", "y = z"),
                         new ConfigEntry("f", 6, "empty", "")),
-                text.entries());
-        text.read("f", new StringReader("a = \\u00zz"));
-        assertTrue(
-                text.problems().report().startsWith("f has 1 problem:\n  line 1: RL-103 "),
-                text.problems().report());
+                ConfigText.entries("f", new StringReader(text), problems));
+        assertEquals(List.of(), problems.lines());
+        ConfigText.entries("f", new StringReader("a = \\u00zz"), problems);
+        assertTrue(problems.report().startsWith("f has 1 problem:\n  line 1: RL-103 "), problems.report());
     }
 
     private static LimiterConfig config(Map<String, String> some, String... more) {

@@ -1,7 +1,6 @@
 package io.limiter.internal.config;
 
 import io.limiter.address.IpNetwork;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -22,32 +21,23 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
 
     /** The callers of the properties below a key. */
     static CallerMatcher read(PropertyReader reader, String here) {
-        List<IpNetwork> addresses = networks(reader, here + "addresses");
-        reader.must(
-                here + "addresses",
-                addresses.isEmpty() || !ClientIpSettings.trustsEveryPeer(reader),
-                "RL-106 limiter.client-ip.trusted-proxies = all lets every client claim such an address; write the networks"
-                        + " of your proxies there, or remove this line");
-        return new CallerMatcher(addresses, names(reader, here + "users"), names(reader, here + "roles"));
+        return new CallerMatcher(
+                networks(reader, here + "addresses"),
+                Set.copyOf(reader.each(here + "users", CallerMatcher::checkedName)),
+                Set.copyOf(reader.each(here + "roles", CallerMatcher::checkedName)));
     }
 
     /** The networks of a property, each without bits behind its prefix. */
     static List<IpNetwork> networks(PropertyReader reader, String key) {
-        return reader.read(key, List.of(), text -> {
-            List<IpNetwork> networks = LimitText.each(LimitText.items(text), IpNetwork::named).stream()
-                    .flatMap(List::stream)
-                    .toList();
-            networks.forEach(CallerMatcher::checkNetwork);
-            return networks;
-        });
+        return reader.each(key, CallerMatcher::checkedNetworks).stream()
+                .flatMap(List::stream)
+                .toList();
     }
 
-    private static Set<String> names(PropertyReader reader, String key) {
-        return reader.read(key, Set.of(), text -> {
-            Set<String> names = new LinkedHashSet<>(LimitText.items(text));
-            names.forEach(CallerMatcher::checkName);
-            return names;
-        });
+    private static List<IpNetwork> checkedNetworks(String text) {
+        List<IpNetwork> networks = IpNetwork.named(text);
+        networks.forEach(CallerMatcher::checkNetwork);
+        return networks;
     }
 
     /** Whether it contains no callers. */
@@ -78,9 +68,10 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
                         + "' is not the address of a host; write that of one, or a network such as 10.0.0.0/8");
     }
 
-    private static void checkName(String name) {
+    private static String checkedName(String name) {
         Problems.refuseIf(
                 name.isBlank() || name.contains("*"),
                 "'" + name + "' matches no name; write whole names, separated by one comma");
+        return name;
     }
 }

@@ -38,10 +38,6 @@ public record ChargeOptions(
     /** The options of the properties below a key. */
     static ChargeOptions read(PropertyReader reader, String here, Policy policy, @Nullable RulePlans plans) {
         RequestCost cost = RequestCost.read(reader, here, reader.has(here + "settle"));
-        reader.refuseBeside(
-                here + "refund-on",
-                here + "count-on",
-                "RL-106 the rule has count-on too, which lists what counts; keep one of the two");
         return new ChargeOptions(
                 policy,
                 plans,

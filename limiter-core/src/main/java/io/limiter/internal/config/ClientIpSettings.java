@@ -80,30 +80,7 @@ public record ClientIpSettings(
                 (int) reader.number("limiter.client-ip.ipv6-prefix", DEFAULT_IPV6_PREFIX_BITS),
                 reader.choice("limiter.client-ip.source", "source", Source.AUTO));
         reader.check(PROXIES, () -> networks.forEach(CallerMatcher::checkHost));
-        reader.refuseBeside(
-                HOPS,
-                PROXIES,
-                "RL-106 limiter.client-ip.trusted-proxies already defines the trusted proxies; keep one of the two, the proxies"
-                        + " if you know their addresses");
-        reader.must(
-                HEADER,
-                trusting || !reader.has(HEADER),
-                "RL-105 anybody can send this header; add limiter.client-ip.trusted-proxies = 10.0.0.0/8 (where your proxies"
-                        + " are), or limiter.client-ip.trusted-hops = 1, or remove this line");
-        reader.must(
-                HEADER,
-                header == null || !reader.has(HOPS) || LISTS.stream().anyMatch(header::equalsIgnoreCase),
-                "RL-106 such a header holds one address and has no hops to count; write limiter.client-ip.trusted-proxies"
-                        + " instead of limiter.client-ip.trusted-hops, or the header X-Forwarded-For or Forwarded");
-        reader.must(
-                PROXIES,
-                !all || (networks.isEmpty() && !unix),
-                "'all' already includes every address; remove it, or the others");
         return read;
-    }
-
-    static boolean trustsEveryPeer(PropertyReader reader) {
-        return reader.words(PROXIES).stream().anyMatch("all"::equalsIgnoreCase);
     }
 
     private static List<IpNetwork> proxies(String text) {

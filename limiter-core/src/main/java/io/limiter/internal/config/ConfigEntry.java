@@ -8,7 +8,7 @@ package io.limiter.internal.config;
  * @param key as written
  * @param value without blanks around it
  */
-record ConfigEntry(String source, int line, String key, String value) {
+public record ConfigEntry(String source, int line, String key, String value) {
     /** The source and the line. */
     String place() {
         return source + (line > 0 ? " line " + line : "");

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -42,7 +43,10 @@ public record ConfigKey(
     private static final Pattern TYPE =
             Pattern.compile("(?<type>\\w+)(?: (?<least>[^ ,]+)\\.\\.(?<most>[^ ,]+))?(?:, (?<flags>.+))?");
 
-    private static final Pattern FORM = Pattern.compile("! unlike (?<form>\\S+): (?<text>.+)");
+    static final Pattern FORM = Pattern.compile("! unlike (?<form>\\S+): (?<text>.+)");
+
+    static final Pattern BESIDE = Pattern.compile(
+            "! (?:(?<own>\\S+) )?(?<how>with|without) (?<others>[^ =:]+)(?:=(?<value>\\S+))?: (?<text>.+)");
 
     private static final Map<String, ConfigKey> ALL = new LinkedHashMap<>();
 
@@ -136,6 +140,28 @@ public record ConfigKey(
                         "not the name of a class; write it with its package, such as com.example.MyRejections");
             default -> {}
         }
+    }
+
+    /** What is wrong with a written value beside the others that are written; null for nothing. */
+    @Nullable
+    String conflict(ConfigEntry written, Map<String, ConfigEntry> all) {
+        String siblings = written.key().substring(0, written.key().lastIndexOf('.') + 1);
+        for (String line : about) {
+            Matcher beside = BESIDE.matcher(line);
+            if (beside.matches() && isLike(written, beside.group("own"))) {
+                boolean found = Arrays.stream(beside.group("others").split("[|]"))
+                        .map(other -> all.get(other.startsWith("limiter.") ? other : siblings + other))
+                        .anyMatch(other -> other != null && isLike(other, beside.group("value")));
+                if (found == beside.group("how").equals("with")) {
+                    return beside.group("text");
+                }
+            }
+        }
+        return null;
+    }
+
+    private static boolean isLike(ConfigEntry written, @Nullable String form) {
+        return form == null || written.value().matches("(?i:" + form + ")");
     }
 
     private <T extends Comparable<T>> boolean isOutside(Function<String, T> parser, String value) {

@@ -61,12 +61,6 @@ final class PropertyReader {
         return byKey.containsKey(key);
     }
 
-    /** Whether it is written, and has this value. */
-    boolean is(String key, String value) {
-        ConfigEntry entry = byKey.get(key);
-        return entry != null && entry.value().equalsIgnoreCase(value);
-    }
-
     @Nullable
     ConfigEntry get(String key) {
         return byKey.get(key);
@@ -92,14 +86,13 @@ final class PropertyReader {
         }
     }
 
-    /** Notes a mistake if both are written. */
-    void refuseBeside(String key, String other, String text) {
-        must(key, !has(key) || !has(other), text);
-    }
-
-    /** Notes a mistake if this is written without the other one. */
-    void need(String key, String other, String text) {
-        must(key, !has(key) || has(other), text);
+    /** Notes the entries that contradict others, or lack one, by the table. */
+    void checkTogether() {
+        for (ConfigEntry entry : byKey.values()) {
+            ConfigKey known = ConfigKey.find(entry.key());
+            String conflict = known == null ? null : known.conflict(entry, byKey);
+            must(entry.key(), conflict == null, String.valueOf(conflict));
+        }
     }
 
     /** Notes the mistake that a check throws as an {@link IllegalArgumentException}. */
@@ -122,7 +115,7 @@ final class PropertyReader {
                 value = parser.apply(entry.value());
             }
         } catch (IllegalArgumentException e) {
-            note(key, String.valueOf(e.getMessage()));
+            must(key, false, String.valueOf(e.getMessage()));
             unreadable.add(key);
         }
         if (known.needsRestart()) {
@@ -142,7 +135,12 @@ final class PropertyReader {
     }
 
     List<String> words(String key) {
-        return read(key, List.of(), LimitText::items);
+        return each(key, word -> word);
+    }
+
+    /** The items of a list, parsed; none if there is no entry, or an item is invalid, which is noted. */
+    <T> List<T> each(String key, Function<String, T> parser) {
+        return read(key, List.of(), text -> LimitText.each(LimitText.items(text), parser));
     }
 
     /** A number in the range of the table, or the fallback. */

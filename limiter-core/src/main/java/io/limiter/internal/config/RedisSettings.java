@@ -98,58 +98,13 @@ public record RedisSettings(
                 reader.text(HERE + "username"),
                 reader.read(HERE + "password", text -> text.isEmpty() ? null : text));
         reader.check(HERE + "address", () -> connection.addresses.forEach(RedisSettings::checkAddress));
-        check(reader, connection);
-        RedisSettings redis = new RedisSettings(
+        return new RedisSettings(
                 connection,
                 reader.text(HERE + "key-secret"),
                 reader.read(HERE + "prefix", "", text -> text),
                 reader.duration(HERE + "deadline", Duration.ZERO),
                 reader.duration(HERE + "startup-wait", Duration.ZERO),
                 reader.duration(HERE + "denial-cache.max-age", Duration.ZERO));
-        reader.must(
-                HERE + "prefix",
-                !reader.has("limiter.control.group") || !redis.prefix.matches("limiter-(control|report)(:.*)?"),
-                "RL-106 what is published has keys that start so, which this application must not write; write another"
-                        + " prefix");
-        return redis;
-    }
-
-    /** Whether the parts of a connection fit together. */
-    private static void check(PropertyReader reader, Connection connection) {
-        boolean hasFile = reader.has(HERE + "config");
-        boolean isSentinel = connection.mode == RedisMode.SENTINEL;
-        for (String other : List.of("address", "mode", "master", "username", "password")) {
-            reader.must(
-                    HERE + other,
-                    !hasFile
-                            || !reader.has(HERE + other)
-                            || other.equals("mode") && connection.mode == RedisMode.SINGLE,
-                    "RL-106 limiter.redis.config already defines the connection; keep one of the two");
-        }
-        reader.must(
-                HERE + "client",
-                !hasFile || connection.client != RedisClientChoice.LETTUCE,
-                "RL-106 limiter.redis.config is a file of Redisson; keep one of the two");
-        reader.must(
-                HERE + "address",
-                connection.addresses.size() < 2 || hasFile || connection.mode != RedisMode.SINGLE,
-                "RL-106 a single server has one address; keep one, or add limiter.redis.mode = cluster (or sentinel)");
-        reader.must(
-                HERE + "mode",
-                !isSentinel || hasFile || connection.master != null,
-                "RL-105 sentinels watch a master by its name; add limiter.redis.master = mymaster");
-        reader.must(
-                HERE + "master",
-                connection.master == null || hasFile || isSentinel,
-                "RL-106 only sentinels know a master by name; add limiter.redis.mode = sentinel, or remove this line");
-        reader.must(
-                HERE + "username",
-                connection.username == null || hasFile || connection.password != null,
-                "RL-105 a user logs in with a password; add limiter.redis.password");
-        reader.must(
-                HERE + "password",
-                connection.password == null || connection.addresses.stream().noneMatch(one -> one.contains("@")),
-                "RL-106 the address has a login already; keep one of the two");
     }
 
     /** A new hash for secrets in keys. */

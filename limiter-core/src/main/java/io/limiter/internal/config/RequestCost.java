@@ -155,24 +155,8 @@ public record RequestCost(
 
         /** That of the properties settle and settle-within; null if the cost is final. */
         static @Nullable ActualCost read(PropertyReader reader, String here, RequestCost cost) {
-            check(reader, here, cost);
             Duration within = reader.duration(here + "settle-within", USUAL);
             return reader.read(here + "settle", text -> parse(text, within, cost));
-        }
-
-        private static void check(PropertyReader reader, String here, RequestCost cost) {
-            String settle = here + "settle";
-            reader.refuseBeside(settle, here + "wait", "RL-106 a reservation can't wait; remove the wait");
-            reader.must(
-                    settle,
-                    !reader.has(settle) || !reader.is(here + "shadow", "true"),
-                    "RL-106 a rule that only counts reserves nothing, so it would report too many denials; remove this line until"
-                            + " the rule is enforced");
-            reader.must(
-                    settle,
-                    !reader.has(settle) || !cost.isFree(),
-                    "RL-106 nothing is reserved at a cost of 0; write a cost such as header:X-Max-Tokens min 400 max 4000 default"
-                            + " 500");
         }
 
         private static ActualCost parse(String text, Duration within, RequestCost estimate) {

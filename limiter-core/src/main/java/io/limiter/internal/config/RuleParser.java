@@ -140,20 +140,6 @@ final class RuleParser {
             checkMember(charging, rule.key());
         });
         reader.check(here + "cost", () -> rule.policies().forEach(one -> checkCost(charging.cost(), one)));
-        String hasPlans =
-                "RL-106 rule '" + name + "' has plans, which have the limits; keep " + here + "plan or this line";
-        reader.refuseBeside(here + "policy", here + "plan", hasPlans);
-        reader.refuseBeside(here + "limits", here + "plan", hasPlans);
-        reader.need(
-                here + "default-plan",
-                here + "plan",
-                "RL-105 rule '" + name + "' has a default plan, but no source of a caller's plan; add " + here
-                        + "plan = header:X-Plan, or remove this line");
-        reader.must(
-                here + "shadow",
-                rule.mode() != Mode.SHADOW || charging.outcomes() == null,
-                "RL-106 a rule that only counts gives nothing back, so count-on and refund-on would report too many"
-                        + " denials; remove them until the rule is enforced");
         reader.check(here + "settle", () -> rule.policies().forEach(one -> checkHolds(charging, one)));
         reader.must(
                 here + "wait",

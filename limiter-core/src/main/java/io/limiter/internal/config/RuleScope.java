@@ -44,10 +44,10 @@ public record RuleScope(
     private static final Pattern UNFIT = Pattern.compile(
             "[*{};\uFF0C\uFF0A\uFF0F\uFF5B\uFF5D\u201C\u201D?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\.\\+|\\$$|^\\s|\\s$|^:");
 
-    /** Copies the collections, and writes the methods in upper case. */
+    /** Copies the collections. */
     public RuleScope {
         paths = List.copyOf(paths);
-        methods = methods.stream().map(RuleScope::canonical).collect(Collectors.toUnmodifiableSet());
+        methods = Set.copyOf(methods);
         headers = List.copyOf(headers);
         query = List.copyOf(query);
         except = List.copyOf(except);
@@ -56,29 +56,19 @@ public record RuleScope(
     /** The scope of the properties below a key; a default rule without paths matches all. */
     static RuleScope read(PropertyReader reader, String rule, String here) {
         boolean isDefault = reader.yes(here + "default");
-        List<String> written = reader.words(here + "path");
-        List<String> paths = written.isEmpty() && isDefault ? List.of("/*") : written;
-        List<String> methods = reader.words(here + "methods");
-        List<String> except = reader.words(here + "except");
+        List<String> paths = reader.each(here + "path", RuleScope::checked);
         reader.must(
                 here + "path",
-                !paths.isEmpty(),
+                !paths.isEmpty() || isDefault,
                 "RL-105 rule '" + rule + "' has no path; add " + here + "path = /api/* (every path is written /*)");
-        reader.check(here + "path", () -> LimitText.each(paths, RuleScope::checked));
-        reader.check(here + "methods", () -> LimitText.each(methods, RuleScope::checkedMethod));
-        reader.check(here + "except", () -> checkExempt(except));
         return new RuleScope(
-                paths,
-                Set.copyOf(methods),
-                conditions(reader, here + "headers"),
-                conditions(reader, here + "query"),
-                except,
+                paths.isEmpty() && isDefault ? List.of("/*") : paths,
+                Set.copyOf(reader.each(here + "methods", RuleScope::checkedMethod)),
+                reader.each(here + "headers", RequestCondition::parse),
+                reader.each(here + "query", RequestCondition::parse),
+                reader.each(here + "except", RuleScope::checkedException),
                 CallerMatcher.read(reader, here + "exempt."),
                 isDefault);
-    }
-
-    private static List<RequestCondition> conditions(PropertyReader reader, String key) {
-        return reader.read(key, List.of(), text -> LimitText.each(LimitText.items(text), RequestCondition::parse));
     }
 
     /** The methods without the prefix of extensions. */
@@ -86,13 +76,8 @@ public record RuleScope(
         return methods.stream().map(method -> method.replaceFirst("^ext:", "")).collect(Collectors.toUnmodifiableSet());
     }
 
-    /** The canonical spelling: the name in upper case. */
-    private static String canonical(String method) {
-        return method.toUpperCase(Locale.ROOT).replaceFirst("^EXT:", "ext:");
-    }
-
     private static String checkedMethod(String method) {
-        String canonical = canonical(method);
+        String canonical = method.toUpperCase(Locale.ROOT).replaceFirst("^EXT:", "ext:");
         Problems.refuseIf(
                 !USUAL.contains(canonical) && !canonical.matches("ext:[A-Z][A-Z0-9_-]*"),
                 "'" + method
@@ -101,13 +86,11 @@ public record RuleScope(
         return canonical;
     }
 
-    private static void checkExempt(List<String> paths) {
-        LimitText.each(paths, path -> {
-            Problems.refuseIf(
-                    checked(path).matches("(/\\*{1,2})+"),
-                    "'" + path + "' is every path, so the rule would count nothing; write enabled = false instead");
-            return path;
-        });
+    private static String checkedException(String path) {
+        Problems.refuseIf(
+                checked(path).matches("(/\\*{1,2})+"),
+                "'" + path + "' is every path, so the rule would count nothing; write enabled = false instead");
+        return path;
     }
 
     private static String checked(String path) {

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes settings of entries. Reads the text; the types of the values check it, and how they fit together. Used once. */
-final class SettingsParser {
+public final class SettingsParser {
     private final PropertyReader reader;
     private final Problems problems;
     private final Collection<String> foreignKeys;
@@ -31,7 +31,7 @@ final class SettingsParser {
      * @param problems with the mistakes that were found before
      * @param foreignKeys the caller's own keys
      */
-    SettingsParser(List<ConfigEntry> entries, Problems problems, Collection<String> foreignKeys) {
+    public SettingsParser(List<ConfigEntry> entries, Problems problems, Collection<String> foreignKeys) {
         this.reader = new PropertyReader(entries, problems);
         this.problems = problems;
         this.foreignKeys = foreignKeys;
@@ -44,7 +44,7 @@ final class SettingsParser {
      * @param hasClient whether the caller has a Redis client, so that no address is needed
      * @param files where the entries are read: {@link ReloadSettings#files}
      */
-    Settings parse(Collection<Policy> inCode, boolean hasClient, @Nullable List<Path> files) {
+    public Settings parse(Collection<Policy> inCode, boolean hasClient, @Nullable List<Path> files) {
         boolean enabled = reader.yes("limiter.enabled");
         Storage storage = storage(hasClient);
         ClientIpSettings clientIp = ClientIpSettings.read(reader);
@@ -61,11 +61,12 @@ final class SettingsParser {
         foreignKeys.stream().filter(key -> ConfigKey.find(key) != null).forEach(reader::text);
         reader.all().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
+        reader.checkTogether();
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, reload, control));
     }
 
     /** Notes the mistakes that are certain of a text that will lie over an unknown configuration. */
-    void checkGrammar() {
+    public void checkGrammar() {
         for (ConfigEntry entry : reader.all()) {
             checkKey(entry.key());
             ConfigKey known = ConfigKey.find(entry.key());
