@@ -210,7 +210,7 @@ class ExpressionsTest {
                 "'T(java.lang.Runtime)'",
                 "type",
                 "bean",
-                "@typenameKeys.of(#p0)");
+                "@keys.of(#p0)");
     }
 
     static class Reaching {

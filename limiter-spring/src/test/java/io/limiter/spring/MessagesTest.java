@@ -69,7 +69,7 @@ class MessagesTest {
                     "defaultPlan = ",
                     "keep or add one");
         }
-        assertTold(NamedTwice.class, "vote()", "RL-121", "name = \"other\"", "leave");
+        assertTold(NamedTwice.class, "vote()", "RL-121", "without a name", "keep or add one");
         assertTold(TwoFallbacks.class, "vote()", "RL-121", "[one, two]", "keep one");
     }
 

@@ -57,8 +57,11 @@ public final class RateLimitAspect {
     public @Nullable Object limit(ProceedingJoinPoint point) throws Throwable {
         MethodSignature signature = (MethodSignature) point.getSignature();
         return WovenMethods.call(
-                point.getStaticPart(),
-                signature.getMethod(),
-                new MethodCall(point.getThis(), point.getArgs(), point::proceed));
+                point.getStaticPart(), signature.getMethod(), new MethodCall(point.getThis(), point.getArgs()) {
+                    @Override
+                    public @Nullable Object proceed() throws Throwable {
+                        return point.proceed();
+                    }
+                });
     }
 }

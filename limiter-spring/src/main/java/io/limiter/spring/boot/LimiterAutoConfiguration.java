@@ -10,12 +10,10 @@ import io.limiter.redis.RedisBackend;
 import io.limiter.spring.aop.RateLimiting;
 import io.limiter.spring.boot.internal.FilterPlaces;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -53,10 +51,8 @@ public class LimiterAutoConfiguration {
     /** Unless {@code limiter.enabled} is false. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = ApplicationText.ENABLED, matchIfMissing = true)
-    static class Enabled implements SmartInitializingSingleton {
-        private volatile @Nullable Limiter started;
-
-        @Bean(IneffectiveSettingsCheck.LIMITER)
+    static class Enabled {
+        @Bean(LimiterStartup.LIMITER)
         @ConditionalOnMissingBean
         Limiter limiter(
                 ConfigurableEnvironment environment,
@@ -64,31 +60,17 @@ public class LimiterAutoConfiguration {
                 ObjectProvider<RateLimiter> ownRateLimiter) {
             RateLimiter own = ownRateLimiter.getIfAvailable();
             LimiterConfig config = config(environment, application);
-            if (own != null) {
-                return Limiter.of(config, own);
-            }
-            Limiter limiter = start(config, application, environment);
-            started = limiter;
-            return limiter;
+            return own == null ? start(config, application, environment) : Limiter.of(config, own);
         }
 
-        /** Its bean exists by now, because {@link #noEffect} needs it; the web server takes no requests yet. */
-        @Override
-        public void afterSingletonsInstantiated() {
-            Limiter limiter = started;
-            if (limiter != null) {
-                limiter.awaitConnected();
-            }
-        }
-
-        @Bean("io.limiter.spring.noEffect")
-        @ConditionalOnBean(name = IneffectiveSettingsCheck.LIMITER)
-        IneffectiveSettingsCheck noEffect(
+        @Bean("io.limiter.spring.limiterStartup")
+        @ConditionalOnBean(name = LimiterStartup.LIMITER)
+        LimiterStartup limiterStartup(
                 Limiter limiter,
                 ObjectProvider<RateLimitedPostProcessor> annotations,
                 ConfigurableListableBeanFactory beans,
                 ConfigurableEnvironment environment) {
-            return new IneffectiveSettingsCheck(limiter, annotations, beans, environment);
+            return new LimiterStartup(limiter, annotations, beans, environment);
         }
 
         // One in each context: a post processor of a parent does not process the beans of its children.
@@ -112,7 +94,7 @@ public class LimiterAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = ApplicationText.ENABLED, havingValue = "false")
     static class Disabled {
-        @Bean(IneffectiveSettingsCheck.LIMITER)
+        @Bean(LimiterStartup.LIMITER)
         @ConditionalOnMissingBean
         @Lazy(false)
         Limiter limiter(ConfigurableEnvironment environment, ApplicationContext application) {

@@ -1,12 +1,11 @@
 package io.limiter.spring.internal;
 
 import io.limiter.PartitionKey;
-import java.security.Principal;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
@@ -49,13 +48,13 @@ final class CallExpression {
     /** Makes one text of the spellings of a name. */
     static final String FOLD = "fold";
 
-    private static final Map<Class<? extends SpelNode>, String> FORBIDDEN = Map.of(
-            TypeReference.class, "names a type",
-            ConstructorReference.class, "names a type",
-            Assign.class, "changes something",
-            OpInc.class, "changes something",
-            OpDec.class, "changes something",
-            FunctionReference.class, "calls a function, and there are none");
+    private static final Set<Class<? extends SpelNode>> FORBIDDEN = Set.of(
+            TypeReference.class,
+            ConstructorReference.class,
+            FunctionReference.class,
+            Assign.class,
+            OpInc.class,
+            OpDec.class);
 
     private final MethodScope scope;
     private final String attribute;
@@ -65,26 +64,18 @@ final class CallExpression {
     /** Null if only the interpreter can evaluate it. */
     private final @Nullable DirectValue direct;
 
-    private CallExpression(MethodScope scope, String attribute, String text, SpelExpression expression) {
-        this.scope = scope;
-        this.attribute = attribute;
-        this.text = text;
-        this.root = expression.getAST();
-        this.expression = expression;
-        check(root, true);
-        this.direct = DirectValue.find(root, scope);
-    }
-
     /**
      * The expression of an attribute.
      *
      * @throws IllegalStateException if it can't be parsed, or names something that does not exist; the message contains
      *     what to write
      */
-    public static CallExpression parse(MethodScope scope, String attribute, String text) {
-        SpelExpression parsed;
+    CallExpression(MethodScope scope, String attribute, String text) {
+        this.scope = scope;
+        this.attribute = attribute;
+        this.text = text;
         try {
-            parsed = PARSER.parseRaw(text);
+            this.expression = PARSER.parseRaw(text);
         } catch (ParseException | IllegalStateException | IllegalArgumentException broken) {
             throw scope.error(
                     "RL-123",
@@ -93,12 +84,14 @@ final class CallExpression {
                             + " value as a parameter, @RequestHeader(\"X-Api-Key\") String it, and write #it",
                     broken);
         }
-        return new CallExpression(scope, attribute, text, parsed);
+        this.root = expression.getAST();
+        check(root, true);
+        this.direct = DirectValue.find(root, scope);
     }
 
     /** The same; null if there is no text. */
     static @Nullable CallExpression parseUnlessBlank(MethodScope scope, String attribute, String text) {
-        return text.isBlank() ? null : parse(scope, attribute, text);
+        return text.isBlank() ? null : new CallExpression(scope, attribute, text);
     }
 
     /**
@@ -106,32 +99,23 @@ final class CallExpression {
      */
     List<@Nullable String> words() {
         List<@Nullable String> words = new ArrayList<>();
-        for (SpelNode part : root instanceof InlineList ? children(root) : List.of(root)) {
-            words.add(part instanceof PropertyOrFieldReference word ? word.getName() : isFold(part) ? FOLD : null);
-        }
+        (root instanceof InlineList ? children(root) : List.of(root)).forEach(part -> words.add(word(part)));
         return words;
     }
 
-    /**
-     * Whether its value may be a whole key or a list of unknown parts; false for a literal text, and for a parameter of a
-     * type that excludes this.
-     */
+    private static @Nullable String word(SpelNode node) {
+        return node instanceof PropertyOrFieldReference word ? word.getName() : isFold(node) ? FOLD : null;
+    }
+
+    /** Whether its value may be a whole key or a list of unknown parts: not that of a word, a list, or a parameter of a final type. */
     boolean mayBeKeyOrList() {
-        Integer position = root instanceof VariableReference
-                ? scope.position(root.toStringAST().substring(1))
-                : null;
-        Class<?> type = position == null ? null : scope.method().getParameterTypes()[position];
-        return type == null
-                ? !(root instanceof InlineList
-                        || root instanceof Literal
-                        || root instanceof Operator
-                        || root instanceof OperatorNot
-                        || isFold(root)
-                        || root instanceof PropertyOrFieldReference)
-                : type == Object.class
-                        || type == PartitionKey.class
-                        || Collection.class.isAssignableFrom(type)
-                        || (type.isInterface() && type != CharSequence.class && type != Principal.class);
+        if (root instanceof VariableReference) {
+            int position =
+                    Objects.requireNonNull(scope.position(root.toStringAST().substring(1)));
+            Class<?> type = scope.method().getParameterTypes()[position];
+            return type == PartitionKey.class || !Modifier.isFinal(type.getModifiers());
+        }
+        return !(root instanceof InlineList || root instanceof Operator || isLiteral(root) || word(root) != null);
     }
 
     static List<SpelNode> children(SpelNode node) {
@@ -145,11 +129,7 @@ final class CallExpression {
     /** Its value for every call, if it is constant: a number, a text in quotes, {@code global}; else null. */
     @Nullable
     Object constant() {
-        return isLiteral(root) || isGlobal() ? value(new Object[0]) : null;
-    }
-
-    private boolean isGlobal() {
-        return root instanceof PropertyOrFieldReference word && word.getName().equals("global");
+        return isLiteral(root) || "global".equals(word(root)) ? value(new Object[0]) : null;
     }
 
     private static boolean isLiteral(SpelNode node) {
@@ -190,13 +170,11 @@ final class CallExpression {
 
     /** Checks every name. At the root, names without a prefix are words; after a dot they are members of the value before it. */
     private void check(SpelNode node, boolean atRoot) {
-        String forbidden = FORBIDDEN.get(node.getClass());
-        if (forbidden != null) {
+        if (FORBIDDEN.contains(node.getClass())) {
             throw unknown(
                     node.toStringAST(),
-                    forbidden + ", which is not allowed here; put it into a bean, and call that: @"
-                            + scope.method().getDeclaringClass().getSimpleName().toLowerCase(Locale.ROOT)
-                            + "Keys.of(#p0)");
+                    "is a type, a function or an assignment, which are not allowed here; put it into a bean, and call that:"
+                            + " @keys.of(#p0)");
         }
         if (node instanceof VariableReference) {
             checkVariable(node.toStringAST().substring(1), atRoot);
@@ -223,23 +201,18 @@ final class CallExpression {
     }
 
     private void checkVariable(String name, boolean atRoot) {
-        if (atRoot && (name.equals("root") || name.equals("this"))) {
-            throw unknown(
-                    "#" + name, "is a word of the language; for a parameter of that name write its position, #p0");
-        }
-        if (scope.position(name) == null && !name.equals("this")) {
-            throw unknown("#" + name, "is not a parameter; " + scope.parameters());
+        if (name.equals("this") ? atRoot : name.equals("root") || scope.position(name) == null) {
+            throw unknown("#" + name, "is not a parameter here; " + scope.parameters() + "; by position, #p0");
         }
     }
 
     private void checkBean(String reference) {
         String name = reference.substring(reference.lastIndexOf('@') + 1).replace("'", "");
         MethodScope.Beans beans = scope.beans();
-        if (beans == null) {
-            throw unknown("@" + name, "is a bean, and there is no Spring context; use parameters");
-        }
-        if (!beans.has().test(name)) {
-            throw unknown("@" + name, "is not a bean of this context; correct its name, or define it");
+        if (beans == null || !beans.has().test(name)) {
+            String remedy =
+                    beans == null ? "use parameters: there is no Spring context" : "correct its name, or define it";
+            throw unknown("@" + name, "is not a bean; " + remedy);
         }
     }
 
@@ -247,10 +220,8 @@ final class CallExpression {
         if (!WORDS.contains(name)) {
             throw unknown(
                     name,
-                    scope.position(name) != null
-                            ? "is not a known word; for the parameter write #" + name
-                            : "is none of the words " + String.join(", ", WORDS) + "; for a text write '" + name
-                                    + "' in quotes, for a parameter #" + name);
+                    "is none of the words " + String.join(", ", WORDS) + "; for a parameter write #" + name
+                            + ", for a text '" + name + "' in quotes");
         }
         if (!name.equals("global") && !scope.isInRequests()) {
             throw scope.noRequest(attribute + " = \"" + text + "\": '" + name + "' is of a web request");

@@ -4,19 +4,22 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.PermitRequest;
+import io.limiter.Policy;
 import io.limiter.application.Derived;
 import io.limiter.internal.HoldTerms;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.internal.MethodLimit.Charged;
-import io.limiter.spring.internal.MethodLimit.InForce;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,42 +28,44 @@ import org.jspecify.annotations.Nullable;
  * @param owner has the rate limiter
  * @param method the one that runs
  * @param place it, in log lines
- * @param limits of its annotations, under the current configuration, shadow ones last; also used after the end of the
- *     limiter
+ * @param limits of its annotations, shadow ones last
+ * @param policies those of each limit, by plan, under the current configuration; also used after the end of the limiter
  * @param invoker null if the caller waits for the decision
  */
 record CallLimiter(
         CallLimiters owner,
         Method method,
         String place,
-        Derived<List<InForce>> limits,
+        List<MethodLimit> limits,
+        Derived<List<Map<String, Policy>>> policies,
         @Nullable Fallback fallback,
         @Nullable Invoker invoker) {
     /** Calls the method if it is allowed, depending on its return type. */
     @Nullable
     Object call(MethodCall call) throws Throwable {
-        List<Charged> charged = owner.isEnabled ? charge(call, limits.get()) : List.of();
+        List<Charged> charged = owner.isEnabled ? charge(call) : List.of();
         if (charged.isEmpty()) {
-            return call.rest.proceed();
+            return call.proceed();
         }
         ChargedCall chargedCall = new ChargedCall(call, charged);
         return invoker == null ? chargedCall.invoke() : invoker.invoke(chargedCall);
     }
 
-    /** The charges for a call, shadow charges last. An enforced charge of one policy for one key counts for a shadow one. */
-    private static List<Charged> charge(MethodCall call, List<InForce> limits) {
-        if (limits.size() == 1) {
-            Charged only = limits.get(0).charge(call);
-            return only == null ? List.of() : List.of(only);
-        }
+    /** The uses of its policies, for reports. */
+    Stream<AnnotatedPolicy> described() {
+        List<Map<String, Policy>> present = policies.get();
+        return IntStream.range(0, limits.size())
+                .boxed()
+                .flatMap(i -> limits.get(i).described(present.get(i)));
+    }
+
+    /** The charges for a call, shadow charges last. */
+    private List<Charged> charge(MethodCall call) {
+        List<Map<String, Policy>> present = policies.get();
         List<Charged> all = new ArrayList<>(limits.size());
-        for (InForce limit : limits) {
-            Charged charged = limit.charge(call);
-            if (charged != null
-                    && all.stream()
-                            .noneMatch(known ->
-                                    known.limit().isShadow() != charged.limit().isShadow()
-                                            && known.isTo(charged.charge()))) {
+        for (int i = 0; i < limits.size(); i++) {
+            Charged charged = limits.get(i).charge(call, present.get(i));
+            if (charged != null) {
                 all.add(charged);
             }
         }
@@ -106,11 +111,11 @@ record CallLimiter(
 
         /** Repeats the call: with its key and its cost, and the current policies. */
         ChargedCall again() {
-            List<InForce> present = limits.get();
+            List<Map<String, Policy>> present = policies.get();
             return new ChargedCall(
-                    new MethodCall(call.target, call.arguments, call.rest.again()),
+                    call.again(),
                     charged.stream()
-                            .flatMap(one -> present.stream().flatMap(limit -> limit.renewed(one)))
+                            .map(one -> one.under(present.get(limits.indexOf(one.limit()))))
                             .toList());
         }
 
@@ -171,11 +176,15 @@ record CallLimiter(
         }
 
         private Duration maxWait(Charge charge) {
-            return charged.stream()
-                    .filter(one -> one.isTo(charge))
+            return with(charge)
                     .map(one -> one.limit().maxWait())
                     .min(Comparator.naturalOrder())
                     .orElse(Duration.ZERO);
+        }
+
+        /** What annotations charge by a charge. */
+        private Stream<Charged> with(Charge charge) {
+            return charged.stream().filter(one -> one.charge().isToSame(charge));
         }
 
         /** The charges of some: if several charge one policy for one key, only the largest one counts. */
@@ -209,8 +218,8 @@ record CallLimiter(
                             .count(charges(enforced, charged.size()), place)
                             .forEach(one -> one.thenAccept(counted -> taken(counted, null)));
                 }
-                Object result = call.rest.proceed();
-                if (waits) {
+                Object result = call.proceed();
+                if (waits && hasEnd()) {
                     end(new End(true, result, null, true));
                 }
                 return result;
@@ -260,10 +269,8 @@ record CallLimiter(
             // By names, not by policies: the outcomes of a local share have its limits, which are smaller than the
             // configured ones. All annotations with one charge must refund it.
             Throwable failure = how.failure();
-            Predicate<Charge> back = charge -> failure != null
-                    && charged.stream()
-                            .filter(one -> one.isTo(charge))
-                            .allMatch(one -> one.limit().refundsOn(failure));
+            Predicate<Charge> back = charge ->
+                    failure != null && with(charge).allMatch(one -> one.limit().refundsOn(failure));
             try {
                 if (hold != null) {
                     owner.rateLimiter.settleAsync(hold, charge -> back.test(charge) ? 0 : actual(charge, how));
@@ -284,8 +291,7 @@ record CallLimiter(
             if (!how.isComplete()) {
                 return HoldTerms.UNTOLD;
             }
-            return charged.stream()
-                    .filter(one -> one.isTo(charge))
+            return with(charge)
                     .mapToLong(one -> one.limit().reservedFor().isZero()
                             ? one.permits()
                             : one.limit().actual(call.arguments, how))

@@ -1,12 +1,12 @@
 package io.limiter.spring.internal;
 
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.CallerSource;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.internal.MethodLimit.InForce;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -15,10 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -83,8 +80,7 @@ final class CallLimiters implements AutoCloseable {
 
     /** The annotations prepared so far, by method; each once, however it is called. */
     List<AnnotatedPolicy> policies() {
-        return made().flatMap(method -> method.limits().get().stream())
-                .flatMap(InForce::described)
+        return made().flatMap(CallLimiter::described)
                 .distinct()
                 .sorted(Comparator.comparing(AnnotatedPolicy::method))
                 .toList();
@@ -101,7 +97,7 @@ final class CallLimiters implements AutoCloseable {
     @Override
     public void close() {
         endNaming.run();
-        made().forEach(method -> method.limits().close());
+        made().forEach(method -> method.policies().close());
     }
 
     private Stream<CallLimiter> made() {
@@ -125,29 +121,18 @@ final class CallLimiters implements AutoCloseable {
         int ordinal = 0;
         for (MergedAnnotation<RateLimited> found : annotations) {
             RateLimited annotation = found.synthesize();
-            AnnotationPolicies.checkNames(scope, annotation);
             ordinal += annotation.value().isEmpty() ? 1 : 0;
             limits.add(new MethodLimit(
-                    scope,
-                    annotation,
-                    AnnotationPolicies.of(limiter, scope, sourceOf(found), ordinal, annotation),
-                    shadow));
+                    AnnotationPolicies.of(limiter, scope, sourceOf(found), ordinal, annotation), shadow));
         }
         limits.sort(Comparator.comparing(MethodLimit::isShadow));
-        Fallback fallback = Fallback.find(scope, texts("fallback", annotations), method.type());
-        Invoker invoker = Invoker.find(scope, !texts("maxWait", annotations).isEmpty());
-        Derived<List<InForce>> inForce = limiter.<List<InForce>>derive(
+        Fallback fallback = Fallback.find(scope, annotations, method.type());
+        boolean waits = limits.stream().anyMatch(limit -> !limit.maxWait().isZero());
+        Invoker invoker = Invoker.find(scope, waits);
+        Derived<List<Map<String, Policy>>> policies = limiter.<List<Map<String, Policy>>>derive(
                 config -> limits.stream().map(limit -> limit.under(config)).toList(),
-                all -> all.stream().flatMap(one -> one.policies().stream()).toList());
-        return new CallLimiter(this, scope.method(), "a call of " + scope, inForce, fallback, invoker);
-    }
-
-    /** The texts of an attribute, without empty ones. */
-    private static Set<String> texts(String attribute, List<MergedAnnotation<RateLimited>> annotations) {
-        return annotations.stream()
-                .map(found -> found.getString(attribute))
-                .filter(text -> !text.isEmpty())
-                .collect(Collectors.toCollection(TreeSet::new));
+                all -> all.stream().flatMap(one -> one.values().stream()).toList());
+        return new CallLimiter(this, scope.method(), "a call of " + scope, limits, policies, fallback, invoker);
     }
 
     private static AnnotatedElement sourceOf(MergedAnnotation<RateLimited> found) {

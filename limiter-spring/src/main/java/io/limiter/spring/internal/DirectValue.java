@@ -47,7 +47,7 @@ interface DirectValue {
         }
         if (node instanceof PropertyOrFieldReference word) {
             CallVariables.Words words = new CallVariables.Words(scope);
-            return new OfProperty(arguments -> words, word);
+            return new OfProperty(arguments -> words, word.getName(), word.isNullSafe(), new ConcurrentHashMap<>());
         }
         if (node instanceof InlineList list && !list.isConstant()) {
             List<DirectValue> items = new ArrayList<>();
@@ -58,7 +58,7 @@ interface DirectValue {
         DirectValue value = node instanceof CompoundExpression ? find(node.getChild(0), scope) : null;
         for (int i = 1; i < node.getChildCount() && value != null; i++) {
             value = node.getChild(i) instanceof PropertyOrFieldReference property
-                    ? new OfProperty(value, property)
+                    ? new OfProperty(value, property.getName(), property.isNullSafe(), new ConcurrentHashMap<>())
                     : null;
         }
         return value;
@@ -79,10 +79,6 @@ interface DirectValue {
      */
     record OfProperty(DirectValue source, String name, boolean nullSafe, Map<Class<?>, Optional<Method>> getters)
             implements DirectValue {
-        OfProperty(DirectValue source, PropertyOrFieldReference property) {
-            this(source, property.getName(), property.isNullSafe(), new ConcurrentHashMap<>());
-        }
-
         @Override
         public @Nullable Object of(@Nullable Object[] arguments) {
             Object target = source.of(arguments);

@@ -1,14 +1,15 @@
 package io.limiter.spring.internal;
 
 import io.limiter.Decision;
+import io.limiter.spring.RateLimited;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
@@ -20,20 +21,25 @@ record Fallback(Method method, boolean takesDecision) {
     }
 
     /**
-     * The method of the only one of these names; null if there is none.
+     * The only method that annotations name; null if they name none.
      *
      * @param target the class of the object; a method that is not found there is looked up in its superclasses, or is a
      *     default method
      * @throws IllegalStateException if there is no compatible one; the message shows its form
      */
-    static @Nullable Fallback find(MethodScope scope, Set<String> names, Class<?> target) {
+    static @Nullable Fallback find(
+            MethodScope scope, List<MergedAnnotation<RateLimited>> annotations, Class<?> target) {
+        List<String> names = annotations.stream()
+                .map(found -> found.getString("fallback"))
+                .filter(text -> !text.isEmpty())
+                .distinct()
+                .toList();
         if (names.size() > 1) {
             throw scope.error("RL-121", "it has the fallbacks " + names + "; a method has one, so keep one of them");
+        } else if (names.isEmpty()) {
+            return null;
         }
-        return names.isEmpty() ? null : find(scope, names.iterator().next(), target);
-    }
-
-    private static Fallback find(MethodScope scope, String name, Class<?> target) {
+        String name = names.get(0);
         Method limited = scope.method();
         List<Method> candidates = Arrays.stream(ReflectionUtils.getAllDeclaredMethods(target))
                 .filter(method -> method.getName().equals(name)
@@ -79,7 +85,7 @@ record Fallback(Method method, boolean takesDecision) {
         if (isSuspending) {
             arguments[arguments.length - 1] = call.arguments[call.arguments.length - 1];
         }
-        return call.rest.call(method, call.target, arguments);
+        return call.call(method, arguments);
     }
 
     private static boolean fits(Method candidate, Method limited) {

@@ -48,9 +48,10 @@ interface Invoker {
                         "it is a suspend function, and only org.jetbrains.kotlinx:kotlinx-coroutines-reactor, which is"
                                 + " missing, can suspend it until the decision; add it");
             }
-            // Between proxies of Spring its result is a Mono, or a Flux.
-            return ReactorInvoker.ofSuspending(
-                    MethodScope.returned(scope.method()).getName().equals("kotlinx.coroutines.flow.Flow"));
+            // Between proxies of Spring, which suspend its callers, its result is a Mono, or a Flux.
+            return MethodScope.returned(scope.method()).getName().equals("kotlinx.coroutines.flow.Flow")
+                    ? ReactorInvoker.OF_MANY
+                    : ReactorInvoker.OF_ONE;
         }
         Class<?> type = scope.method().getReturnType();
         if (CompletionStage.class.isAssignableFrom(type) && type.isAssignableFrom(CompletableFuture.class)) {

@@ -42,7 +42,7 @@ final class MethodKey {
         this.isMember = attribute.equals("member");
         this.expression = word.isEmpty() || (word.equals("ip") && scope.isInRequests())
                 ? null
-                : CallExpression.parse(scope, attribute, text);
+                : new CallExpression(scope, attribute, text);
         List<@Nullable String> words = expression == null ? List.of("ip") : expression.words();
         this.kinds = words.stream().map(MethodKey::kind).toList();
         Object constant = expression == null ? null : expression.constant();

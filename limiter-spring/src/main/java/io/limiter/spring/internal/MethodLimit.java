@@ -14,14 +14,12 @@ import io.limiter.internal.rule.ShadowCounter;
 import io.limiter.spring.RateLimited;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,28 +45,24 @@ final class MethodLimit {
     private final @Nullable ShadowCounter shadow;
     private final List<Class<? extends Throwable>> refundOn;
     private final Duration maxWait;
-    private final Function<LimiterConfig, Map<String, Policy>> policies;
+    private final AnnotationPolicies policies;
     private final Throttle unsettledLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**
      * Prepares an annotation; its key, permits and condition are expressions.
      *
-     * @param policies by plan, or a single one with an empty name
      * @param counter counts shadow annotations
      * @throws IllegalStateException if one of the expressions is wrong, as far as this is known before a call
      */
-    MethodLimit(
-            MethodScope scope,
-            RateLimited annotation,
-            Function<LimiterConfig, Map<String, Policy>> policies,
-            ShadowCounter counter) {
-        this.scope = scope;
-        this.annotation = annotation;
+    MethodLimit(AnnotationPolicies policies, ShadowCounter counter) {
+        this.policies = policies;
+        this.scope = policies.scope();
+        this.annotation = policies.annotation();
         this.key = new MethodKey(scope, "key", annotation.key());
         this.member = annotation.member().isBlank() ? null : new MethodKey(scope, "member", annotation.member());
         String cost = annotation.permits();
         // The usual case, a number, does not need to load the expression language.
-        CallExpression expression = cost.matches("[0-9]{1,15}") ? null : CallExpression.parse(scope, "permits", cost);
+        CallExpression expression = cost.matches("[0-9]{1,15}") ? null : new CallExpression(scope, "permits", cost);
         Object constant = expression == null ? Long.valueOf(cost) : expression.constant();
         this.permitsOf = constant == null ? expression : null;
         this.permits = constant == null ? 0 : permits(constant);
@@ -89,22 +83,18 @@ final class MethodLimit {
                     "RL-182",
                     "it has settle, and a reservation can neither wait nor only count; leave shadow and maxWait out");
         }
-        this.policies = policies;
     }
 
     /**
-     * The limit under a configuration.
+     * Its policies under a configuration, by plan.
      *
      * @throws IllegalStateException if a policy is missing or does not fit, or no call could ever be allowed, because its
      *     cost is above the maximum of a limit. A limit of 0 denies everything on purpose
      */
-    InForce under(LimiterConfig config) {
-        Map<String, Policy> its = policies.apply(config);
-        its.values().forEach(this::checkCost);
+    Map<String, Policy> under(LimiterConfig config) {
+        Map<String, Policy> its = policies.under(config);
+        its.values().forEach(this::checkPolicy);
         checkMember(its.values().stream().anyMatch(Policy::takesMembers));
-        if (shadow == null && !maxWait.isZero()) {
-            its.values().forEach(this::checkNoBlock);
-        }
         boolean hasEnd = settle != null || its.values().stream().anyMatch(Policy::isInFlight);
         if (hasEnd && scope.endsLater()) {
             LOG.warn(
@@ -113,7 +103,7 @@ final class MethodLimit {
                     scope,
                     scope.method().getReturnType().getSimpleName());
         }
-        return new InForce(its);
+        return its;
     }
 
     /** How long a call that it denies waits; zero for not at all. */
@@ -150,22 +140,14 @@ final class MethodLimit {
         }
     }
 
-    private void checkCost(Policy policy) {
-        if (settle != null && policy.holds() == 0) {
-            throw scope.error(
-                    "RL-182",
-                    "it has settle, and policy '" + policy.name() + "' can't be reserved; add limiter.policies."
-                            + policy.name() + ".holds = 1000, for as many reservations of one key");
+    private void checkCost(Policy policy, Limit limit) {
+        String where = "the limit '" + limit + "' of policy '" + policy.name() + "' ";
+        if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
+            throw wrongCost(where + "counts different members, of which a call has one; leave the cost out");
         }
-        for (Limit limit : policy.limits()) {
-            String where = "the limit '" + limit + "' of policy '" + policy.name() + "' ";
-            if (limit.algorithm() == Algorithm.DISTINCT && (permits > 1 || permitsOf != null)) {
-                throw wrongCost(where + "counts different members, of which a call has one; leave the cost out");
-            }
-            if (RequestCost.of(permits).exceeds(policy, limit)) {
-                throw wrongCost(where + "never has more than " + limit.capacity() + ", and a call costs " + permits
-                        + ", so none could ever be allowed; lower the cost or raise the limit");
-            }
+        if (RequestCost.of(permits).exceeds(policy, limit)) {
+            throw wrongCost(where + "never has more than " + limit.capacity() + ", and a call costs " + permits
+                    + ", so none could ever be allowed; lower the cost or raise the limit");
         }
     }
 
@@ -192,30 +174,39 @@ final class MethodLimit {
         boolean varies = member != null
                 && !member.isConstant()
                 && !annotation.member().strip().equals(annotation.key().strip());
-        if (counted ? !varies : member != null) {
-            throw counted
-                    ? scope.error(
-                            "RL-164",
-                            "its policy counts members, and all calls of one key have the same member, so"
-                                    + " nearly nothing is limited; add member = \"#user\", other than the key")
-                    : scope.error(
-                            "RL-163",
-                            "member = \"" + annotation.member()
-                                    + "\", and its policy counts no members; leave it out, or"
-                                    + " add a limit such as 5/1h distinct");
+        if (counted && !varies) {
+            throw scope.error(
+                    "RL-164",
+                    "its policy counts members, and all calls of one key have the same member, so"
+                            + " nearly nothing is limited; add member = \"#user\", other than the key");
+        }
+        if (!counted && member != null) {
+            throw scope.error(
+                    "RL-163",
+                    "member = \"" + annotation.member()
+                            + "\", and its policy counts no members; leave it out, or add a limit such as 5/1h distinct");
         }
         if (counted && !maxWait.isZero()) {
             throw scope.error("RL-148", "its policy counts members, and no call can wait for that; leave maxWait out");
         }
     }
 
-    private void checkNoBlock(Policy policy) {
-        if (policy.penalty() != null) {
+    private void checkPolicy(Policy policy) {
+        if (policy.penalty() != null && shadow == null && !maxWait.isZero()) {
             throw scope.error(
                     "RL-177",
                     "a call that waits is denied first, and denials by policy '" + policy.name()
                             + "' block, so a legitimate caller that waits would be blocked; leave maxWait out,"
                             + " or the block");
+        }
+        if (settle != null && policy.holds() == 0) {
+            throw scope.error(
+                    "RL-182",
+                    "it has settle, and policy '" + policy.name() + "' can't be reserved; add limiter.policies."
+                            + policy.name() + ".holds = 1000, for as many reservations of one key");
+        }
+        for (Limit limit : policy.limits()) {
+            checkCost(policy, limit);
         }
     }
 
@@ -230,14 +221,8 @@ final class MethodLimit {
 
     /** Whether a failure is refunded: by the exception, or the cause in the wrappers of asynchronous code. */
     boolean refundsOn(Throwable thrown) {
-        for (Throwable link = thrown; link != null; link = wrappedBy(link)) {
-            for (Class<? extends Throwable> type : refundOn) {
-                if (type.isInstance(link)) {
-                    return true;
-                }
-            }
-        }
-        return false;
+        Throwable cause = wrappedBy(thrown);
+        return refundOn.stream().anyMatch(type -> type.isInstance(thrown)) || (cause != null && refundsOn(cause));
     }
 
     /** The cause, if it is one of the wrappers that asynchronous code puts around a failure; else null. */
@@ -269,66 +254,51 @@ final class MethodLimit {
             return new Charge(policy, key, permits, null, policy.takesMembers() ? member : null);
         }
 
-        boolean isTo(Charge other) {
-            return charge().isToSame(other);
+        /** The same under other policies. */
+        Charged under(Map<String, Policy> its) {
+            return new Charged(limit, plan, limit.policy(plan, its), key, permits, member);
         }
     }
 
-    /** The limit under one configuration, with its policies by plan. Immutable. */
-    final class InForce {
-        private final Map<String, Policy> its;
-
-        private InForce(Map<String, Policy> its) {
-            this.its = its;
-        }
-
-        /** The charge of a call; null if the annotation does not apply to it. */
-        @Nullable
-        Charged charge(MethodCall call) {
-            try {
-                return condition == null || isFor(condition.value(call.arguments), condition)
-                        ? charged(
-                                plan == null ? "" : planOf(plan, call.arguments),
-                                key.of(call.arguments),
-                                cost(call.arguments),
-                                member == null ? null : member.of(call.arguments))
-                        : null;
-            } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
-                if (shadow == null) {
-                    throw wrong;
-                }
-                // A shadow policy must not deny calls, not even because of a mistake in it.
-                shadow.reportNotCounted(policy("").name(), "a call of " + scope, wrong);
+    /**
+     * The charge of a call; null if the annotation does not apply to it.
+     *
+     * @param its the present policies, by plan
+     */
+    @Nullable
+    Charged charge(MethodCall call, Map<String, Policy> its) {
+        try {
+            if (condition != null && !isFor(condition.value(call.arguments), condition)) {
                 return null;
             }
+            String of = plan == null ? "" : planOf(plan, call.arguments);
+            return new Charged(
+                    this,
+                    of,
+                    policy(of, its),
+                    key.of(call.arguments),
+                    cost(call.arguments),
+                    member == null ? null : member.of(call.arguments));
+        } catch (RuntimeException | LinkageError | StackOverflowError wrong) {
+            if (shadow == null) {
+                throw wrong;
+            }
+            // A shadow policy must not deny calls, not even because of a mistake in it.
+            shadow.reportNotCounted(policy("", its).name(), "a call of " + scope, wrong);
+            return null;
         }
+    }
 
-        /** A charge of this annotation under an earlier configuration, under this one. */
-        Stream<Charged> renewed(Charged earlier) {
-            return earlier.limit == MethodLimit.this
-                    ? Stream.of(charged(earlier.plan, earlier.key, earlier.permits, earlier.member))
-                    : Stream.empty();
-        }
+    /** The policy of a plan; of the default plan if there is no such plan. */
+    private Policy policy(String of, Map<String, Policy> its) {
+        Policy known = its.get(of);
+        return known == null ? Objects.requireNonNull(its.get(annotation.defaultPlan())) : known;
+    }
 
-        private Charged charged(String of, PartitionKey counted, long permits, @Nullable PartitionKey one) {
-            return new Charged(MethodLimit.this, of, policy(of), counted, permits, one);
-        }
-
-        /** The policy of a plan; of the default plan if there is no such plan. */
-        private Policy policy(String of) {
-            Policy known = its.get(of);
-            return known == null ? Objects.requireNonNull(its.get(annotation.defaultPlan())) : known;
-        }
-
-        Collection<Policy> policies() {
-            return its.values();
-        }
-
-        /** Its use of each of its policies, for reports. */
-        Stream<AnnotatedPolicy> described() {
-            return its.values().stream()
-                    .sorted(Comparator.comparing(Policy::name))
-                    .map(policy -> new AnnotatedPolicy(scope.toString(), policy, annotation, key.form()));
-        }
+    /** Its use of each of these policies, for reports. */
+    Stream<AnnotatedPolicy> described(Map<String, Policy> its) {
+        return its.values().stream()
+                .sorted(Comparator.comparing(Policy::name))
+                .map(policy -> new AnnotatedPolicy(scope.toString(), policy, annotation, key.form()));
     }
 }

@@ -23,14 +23,8 @@ import org.springframework.core.ParameterNameDiscoverer;
 /** A limited method: its name in messages, and the names for its expressions. Immutable. */
 final class MethodScope {
     /** What completes after the method has returned, and nobody waits for here; by name, because some are optional. */
-    private static final Set<String> COMPLETED_LATER = Set.of(
-            "Future",
-            "Callable",
-            "DeferredResult",
-            "WebAsyncTask",
-            "ResponseBodyEmitter",
-            "SseEmitter",
-            "StreamingResponseBody");
+    private static final String COMPLETED_LATER =
+            "Future|Callable|DeferredResult|WebAsyncTask|ResponseBodyEmitter|SseEmitter|StreamingResponseBody";
 
     /** The beans that expressions may name. */
     record Beans(Predicate<String> has, Function<String, Object> get) {}
@@ -128,7 +122,7 @@ final class MethodScope {
 
     /** Whether its result is complete only after the end of its call. */
     boolean endsLater() {
-        return COMPLETED_LATER.contains(method.getReturnType().getSimpleName());
+        return method.getReturnType().getSimpleName().matches(COMPLETED_LATER);
     }
 
     /** A mistake in an annotation of this method. */
@@ -173,15 +167,12 @@ final class MethodScope {
 
     /** The names of the parameters, for a message. */
     String parameters() {
-        if (parameterCount == 0) {
-            return "the method has no parameters";
-        }
-        boolean isKotlin = KotlinDetector.isKotlinType(method.getDeclaringClass());
-        return names.isEmpty()
-                ? "the class file has no parameter names; "
-                        + (isKotlin ? "add org.jetbrains.kotlin:kotlin-reflect" : "compile it with -parameters")
-                        + ", or write #p0 for the first"
-                : "there are #" + String.join(", #", names);
+        return !names.isEmpty()
+                ? "there are #" + String.join(", #", names)
+                : parameterCount == 0
+                        ? "the method has no parameters"
+                        : "the class file has no parameter names; compile it with -parameters (in Kotlin add"
+                                + " org.jetbrains.kotlin:kotlin-reflect), or write #p0 for the first";
     }
 
     @Nullable

@@ -47,11 +47,32 @@ final class RateLimitInterceptor implements MethodInterceptor {
         if (limiter == null) {
             return invocation.proceed();
         }
-        Object target = targetOf(invocation, limiter);
-        // A default method may be woven, and advice of others calls it: they do not arrive.
-        Method woven = limiter.method().isDefault() ? limiter.method() : null;
-        return limiter.call(
-                new MethodCall(target, invocation.getArguments(), new RestOfInvocation(invocation, woven, target)));
+        return limiter.call(call(invocation, limiter));
+    }
+
+    private static MethodCall call(MethodInvocation invocation, CallLimiter limiter) {
+        return new MethodCall(targetOf(invocation, limiter), invocation.getArguments()) {
+            @Override
+            public @Nullable Object proceed() throws Throwable {
+                // A default method may be woven, and advice of others calls it: they do not arrive.
+                return limiter.method().isDefault() ? arrived(invocation, limiter) : invocation.proceed();
+            }
+
+            /** As Spring calls a method: a suspend function as a Mono, in the context of its caller. */
+            @Override
+            @Nullable
+            Object call(Method method, @Nullable Object... others) throws Throwable {
+                return AopUtils.invokeJoinpointUsingReflection(target, method, others);
+            }
+
+            /** An invocation stores its next interceptor, so each call needs a copy. */
+            @Override
+            MethodCall again() {
+                return invocation instanceof ProxyMethodInvocation proxied
+                        ? RateLimitInterceptor.call(proxied.invocableClone(), limiter)
+                        : this;
+            }
+        };
     }
 
     /**
@@ -61,9 +82,16 @@ final class RateLimitInterceptor implements MethodInterceptor {
     @Nullable
     Object arrive(MethodInvocation invocation) throws Throwable {
         CallLimiter limiter = limited(invocation);
-        return limiter == null
-                ? invocation.proceed()
-                : DecidedCall.proceed(limiter.method(), targetOf(invocation, limiter), null, invocation::proceed);
+        return limiter == null ? invocation.proceed() : arrived(invocation, limiter);
+    }
+
+    private static @Nullable Object arrived(MethodInvocation invocation, CallLimiter limiter) throws Throwable {
+        DecidedCall before = DecidedCall.replace(new DecidedCall(limiter.method(), targetOf(invocation, limiter)));
+        try {
+            return invocation.proceed();
+        } finally {
+            DecidedCall.replace(before);
+        }
     }
 
     /** The object that has the method, or its fallback: the proxy, if these are of an interface that only the proxy has. */
@@ -95,30 +123,5 @@ final class RateLimitInterceptor implements MethodInterceptor {
             last = new Known(called, type, limited);
         }
         return limited;
-    }
-
-    private record RestOfInvocation(
-            MethodInvocation invocation,
-            @Nullable Method woven,
-            @Nullable Object target) implements MethodCall.Rest {
-        @Override
-        public @Nullable Object proceed() throws Throwable {
-            return woven == null ? invocation.proceed() : DecidedCall.proceed(woven, target, null, invocation::proceed);
-        }
-
-        /** As Spring calls a method: a suspend function as a Mono, in the context of its caller. */
-        @Override
-        public @Nullable Object call(Method method, @Nullable Object other, @Nullable Object... arguments)
-                throws Throwable {
-            return AopUtils.invokeJoinpointUsingReflection(other, method, arguments);
-        }
-
-        /** An invocation stores its next interceptor, so each call needs a copy. */
-        @Override
-        public MethodCall.Rest again() {
-            return invocation instanceof ProxyMethodInvocation proxied
-                    ? new RestOfInvocation(proxied.invocableClone(), woven, target)
-                    : this;
-        }
     }
 }

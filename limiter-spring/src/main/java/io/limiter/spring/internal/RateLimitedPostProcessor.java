@@ -12,9 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,6 +40,7 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ConcurrentReferenceHashMap;
 import org.springframework.util.ConcurrentReferenceHashMap.ReferenceType;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Applies limits to methods of beans with the annotation {@link RateLimited}. An invalid annotation fails startup.
@@ -72,10 +74,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
 
     private transient @Nullable ConfigurableListableBeanFactory beans;
-    /** Null until the first bean needs it. */
-    private transient volatile @Nullable CallLimiters limiters;
-
-    private transient @Nullable WovenMethods woven;
+    /** Made when the first bean needs it, because the limiter is a bean too. */
+    private final transient Supplier<CallLimiters> limiters = SingletonSupplier.of(this::makeLimiters);
+    /** Null as long as no bean needs them. */
+    private transient volatile @Nullable WovenMethods woven;
 
     /** Makes proxies that are subclasses of the beans, unless these are final. */
     public RateLimitedPostProcessor() {
@@ -83,25 +85,14 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         setBeforeExistingAdvisors(true);
         // Before processors that keep a reference to the bean, which have the last order.
         setOrder(Ordered.LOWEST_PRECEDENCE - 1);
-        BiPredicate<Method, Class<?>> hasLimits = this::mayBeLimited;
-        this.advisor = RateLimitInterceptor.advisor(hasLimits, this::interceptor);
+        // A method of an interface may have limits of an interface of the proxy, which only a call knows.
+        BiPredicate<Method, Class<?>> hasLimits =
+                (method, type) -> method.getDeclaringClass().isInterface() || AnnotatedMethod.isAnnotated(method, type);
+        this.advisor = RateLimitInterceptor.advisor(hasLimits, () -> new RateLimitInterceptor(limiters));
         this.decidedMark = RateLimitInterceptor.advisor(
-                hasLimits.and((method, type) -> WovenMethods.isPerhapsWoven(AnnotatedMethod.specific(method, type))),
-                () -> interceptor()::arrive);
-    }
-
-    /**
-     * While an application is built ahead of time there is no limiter; the annotations decide which beans get proxies.
-     * A method of an interface may have limits of an interface of the proxy, which only a call knows.
-     */
-    private boolean mayBeLimited(Method method, Class<?> type) {
-        CallLimiters used = limiters;
-        return method.getDeclaringClass().isInterface()
-                || (used == null ? AnnotatedMethod.isAnnotated(method, type) : used.of(method, type) != null);
-    }
-
-    private RateLimitInterceptor interceptor() {
-        return new RateLimitInterceptor(this::limiters);
+                hasLimits.and((method, type) -> WovenMethods.reachesWoven(
+                        AnnotatedMethod.specific(method, type).getDeclaringClass())),
+                () -> new RateLimitInterceptor(limiters)::arrive);
     }
 
     @Override
@@ -112,8 +103,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** The annotations found so far, of beans and of woven classes, by method. */
     public List<AnnotatedPolicy> policies() {
-        CallLimiters used = limiters;
-        return used == null ? List.of() : used.policies();
+        return woven == null ? List.of() : limiters.get().policies();
     }
 
     /** Whether the key of a method contains the client's address. */
@@ -158,7 +148,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
         Class<?> type = AopUtils.getTargetClass(bean);
         typesOf(bean)
-                .forEach(one -> interceptable(one).forEach(method -> limiters().of(method, type, bean)));
+                .forEach(one ->
+                        interceptable(one).forEach(method -> limiters.get().of(method, type, bean)));
         limited.add(beanName);
         return true;
     }
@@ -215,19 +206,12 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
      * @return whether the bean has our advice, itself or in a proxy below
      */
     private boolean tryOrderAdvice(Object bean) {
-        if (!(bean instanceof Advised advised) || advised.indexOf(advisor) < 0) {
-            return hasAdvice(bean);
-        }
-        if (!advised.isFrozen()) {
-            if (advised.indexOf(advisor) > 0) {
-                advised.removeAdvisor(advisor);
-                advised.addAdvisor(0, advisor);
-            }
-            // Only for woven methods.
+        if (bean instanceof Advised advised && !advised.isFrozen() && advised.removeAdvisor(advisor)) {
+            advised.addAdvisor(0, advisor);
             advised.removeAdvisor(decidedMark);
             advised.addAdvisor(decidedMark);
         }
-        return true;
+        return hasAdvice(bean);
     }
 
     private RuntimeException notLimited(String beanName, Object bean, String why) {
@@ -242,7 +226,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public void afterSingletonsInstantiated() {
         ConfigurableListableBeanFactory factory = factory();
         if (factory.getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
-            limiters();
+            limiters.get();
         }
         if (hasReplacements(factory)) {
             return;
@@ -299,17 +283,14 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** The limited methods of a class that a proxy can intercept; checks all its annotations. */
     private List<Method> interceptable(Class<?> type) {
-        List<Method> known = interceptable.get(type);
-        if (known == null) {
+        return interceptable.computeIfAbsent(type, unknown -> {
             List<AnnotatedMethod> annotated = AnnotatedMethod.of(type);
             boolean subclassed = !annotated.isEmpty() && isSubclassed(type);
-            known = annotated.stream()
+            return annotated.stream()
                     .filter(method -> includes(method, type, subclassed))
                     .map(AnnotatedMethod::called)
                     .toList();
-            interceptable.put(type, known);
-        }
-        return known;
+        });
     }
 
     /** Whether the proxy of a bean of this class is a subclass of it. */
@@ -408,16 +389,12 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** The policies that annotations of beans name; also of beans that are created later: lazy ones, and those of a scope. */
     private static Set<String> namedPolicies(ListableBeanFactory beans) {
-        Set<String> names = new TreeSet<>();
-        for (String name : beans.getBeanDefinitionNames()) {
-            Class<?> type = type(name, beans);
-            if (type != null) {
-                AnnotatedMethod.of(type)
-                        .forEach(method ->
-                                method.annotations().forEach(annotation -> names.add(annotation.getString("value"))));
-            }
-        }
-        return names;
+        return Arrays.stream(beans.getBeanDefinitionNames())
+                .flatMap(name -> Stream.ofNullable(type(name, beans)))
+                .flatMap(type -> AnnotatedMethod.of(type).stream())
+                .flatMap(method -> method.annotations().stream())
+                .map(annotation -> annotation.getString("value"))
+                .collect(Collectors.toSet());
     }
 
     /** The class of a bean that may never be created: a library that it needs may be missing. */
@@ -429,24 +406,14 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         }
     }
 
-    /** Created when the first bean needs it, because the limiter is a bean too. */
-    private CallLimiters limiters() {
-        CallLimiters used = limiters;
-        return used == null ? makeLimiters() : used;
-    }
-
-    private synchronized CallLimiters makeLimiters() {
-        CallLimiters used = limiters;
-        if (used == null) {
-            BeanFactory factory = factory();
-            used = new CallLimiters(
-                    factory.getBean(Limiter.class),
-                    factory.getBeanProvider(CallerSource.class).getIfAvailable(),
-                    new MethodScope.Beans(factory::containsBean, factory::getBean));
-            woven = WovenMethods.use(used);
-            limiters = used;
-        }
-        return used;
+    private CallLimiters makeLimiters() {
+        BeanFactory factory = factory();
+        CallLimiters made = new CallLimiters(
+                factory.getBean(Limiter.class),
+                factory.getBeanProvider(CallerSource.class).getIfAvailable(),
+                new MethodScope.Beans(factory::containsBean, factory::getBean));
+        woven = WovenMethods.use(made);
+        return made;
     }
 
     private ConfigurableListableBeanFactory factory() {

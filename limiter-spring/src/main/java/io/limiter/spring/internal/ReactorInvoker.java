@@ -13,19 +13,14 @@ import reactor.core.publisher.Mono;
  * Reactor is optional: without it this class must not be loaded.
  */
 final class ReactorInvoker {
+    static final Invoker OF_ONE = call -> Mono.fromDirect(flux(call, true));
+    static final Invoker OF_MANY = call -> flux(call, false);
+
     private ReactorInvoker() {}
 
     /** The invoker of methods that return this type; null for types that are not Reactor's. */
     static @Nullable Invoker of(Class<?> type) {
-        if (type == Mono.class) {
-            return call -> Mono.fromDirect(flux(call, true));
-        }
-        return type == Flux.class || type == Publisher.class ? call -> flux(call, false) : null;
-    }
-
-    /** The invoker of a suspend function of Kotlin, for whose callers Spring's proxies suspend. */
-    static Invoker ofSuspending(boolean isFlow) {
-        return isFlow ? call -> flux(call, false) : call -> Mono.fromDirect(flux(call, true));
+        return type == Mono.class ? OF_ONE : type == Flux.class || type == Publisher.class ? OF_MANY : null;
     }
 
     /** @param isOne whether its first element is its result */

@@ -36,18 +36,11 @@ public final class WovenMethods implements AutoCloseable {
     /** Null if nothing is limited. */
     private final @Nullable CallLimiters limiters;
 
-    private final Map<Object, Optional<Woven>> known = new ConcurrentHashMap<>();
+    private final Map<Object, Optional<CallLimiter>> known = new ConcurrentHashMap<>();
 
     private WovenMethods(@Nullable CallLimiters limiters) {
         this.limiters = limiters;
     }
-
-    /**
-     * A woven method with limits.
-     *
-     * @param overridesWoven whether it may call another one, and both are one call
-     */
-    private record Woven(CallLimiter limiter, boolean overridesWoven) {}
 
     /** Woven methods use this limiter from now on. Without callers no call is part of a request. */
     public static WovenMethods use(Limiter limiter, @Nullable CallerSource callers) {
@@ -136,22 +129,12 @@ public final class WovenMethods implements AutoCloseable {
      * @param place the join point, once for each woven method
      */
     public static @Nullable Object call(Object place, Method method, MethodCall call) throws Throwable {
-        Woven woven = DecidedCall.tryReach(method, call.target) ? null : find(place, method);
-        if (woven == null) {
-            return call.rest.proceed();
-        }
-        if (!woven.overridesWoven) {
-            return woven.limiter.call(call);
-        }
-        // The call may reach the woven method that this one overrides.
-        return woven.limiter.call(new MethodCall(
-                call.target,
-                call.arguments,
-                () -> DecidedCall.proceed(method, call.target, method.getDeclaringClass(), call.rest)));
+        CallLimiter limiter = DecidedCall.tryReach(method, call.target) ? null : find(place, method);
+        return limiter == null ? call.proceed() : limiter.call(call);
     }
 
-    /** A woven method, found by its join point; null if it has no limits. */
-    private static @Nullable Woven find(Object place, Method method) {
+    /** The limits of a woven method, found by its join point; null if it has none. */
+    private static @Nullable CallLimiter find(Object place, Method method) {
         WovenMethods used = last;
         if (used == null) {
             if (isGenerated(method)) {
@@ -166,22 +149,21 @@ public final class WovenMethods implements AutoCloseable {
         if (used.limiters == null) {
             return null;
         }
-        if (KotlinDetector.isSuspendingFunction(method)) {
-            // It is called again after each suspension, and a proxy's decision is not known here.
-            throw MethodScope.errorAt(
-                    MethodScope.describe(method),
-                    "RL-131",
-                    "it is a suspend function, which only proxies of Spring limit; exclude its class from weaving, and"
-                            + " call it as a bean");
+        Optional<CallLimiter> known = used.known.get(place);
+        if (known == null) {
+            if (KotlinDetector.isSuspendingFunction(method)) {
+                // It is called again after each suspension, and a proxy's decision is not known here.
+                throw MethodScope.errorAt(
+                        MethodScope.describe(method),
+                        "RL-131",
+                        "it is a suspend function, which only proxies of Spring limit; exclude its class from weaving, and"
+                                + " call it as a bean");
+            }
+            known = Optional.ofNullable(
+                    isGenerated(method) ? null : used.limiters.of(method, method.getDeclaringClass()));
+            used.known.put(place, known);
         }
-        Optional<Woven> woven = used.known.get(place);
-        if (woven == null) {
-            woven = Optional.ofNullable(
-                            isGenerated(method) ? null : used.limiters.of(method, method.getDeclaringClass()))
-                    .map(limiter -> new Woven(limiter, overridesWoven(method)));
-            used.known.put(place, woven);
-        }
-        return woven.orElse(null);
+        return known.orElse(null);
     }
 
     /** For a proxy that Spring made while classes are woven: it calls the limited method. */
@@ -195,26 +177,10 @@ public final class WovenMethods implements AutoCloseable {
                 .anyMatch(field -> field.getName().startsWith("ajc$"));
     }
 
-    /** Whether it has woven the class of a method, or one with a method that this overrides. */
-    static boolean isPerhapsWoven(Method method) {
-        return isPerhapsWoven(method.getDeclaringClass()) || overridesWoven(method);
-    }
-
-    /** Whether it overrides, and so may call, a method that may be woven. */
-    static boolean overridesWoven(Method method) {
-        return !Modifier.isStatic(method.getModifiers())
-                && !Modifier.isPrivate(method.getModifiers())
-                && superclasses(method.getDeclaringClass())
-                        .skip(1)
-                        .filter(WovenMethods::isPerhapsWoven)
-                        .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
-                        .anyMatch(other -> isSameSignature(other, method));
-    }
-
-    static boolean isSameSignature(Method one, Method other) {
-        return one.equals(other)
-                || (one.getName().equals(other.getName())
-                        && Arrays.equals(one.getParameterTypes(), other.getParameterTypes()));
+    /** Whether it has woven a class, or one that this extends. */
+    static boolean reachesWoven(Class<?> type) {
+        return Stream.<Class<?>>iterate(type, Objects::nonNull, Class::getSuperclass)
+                .anyMatch(WovenMethods::isPerhapsWoven);
     }
 
     /** The limited methods of a class that are not woven, for a message. */
@@ -245,9 +211,5 @@ public final class WovenMethods implements AutoCloseable {
                         && List.of(other.getParameterTypes())
                                 .subList(0, first.size())
                                 .equals(first));
-    }
-
-    private static Stream<Class<?>> superclasses(Class<?> type) {
-        return Stream.iterate(type, Objects::nonNull, Class::getSuperclass);
     }
 }

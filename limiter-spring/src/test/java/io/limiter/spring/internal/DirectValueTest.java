@@ -217,7 +217,7 @@ class DirectValueTest {
             MethodScope scope = scope(caller);
             for (String text : expressions()) {
                 // One for all values, as an annotation has: what it keeps of a class must not show with the next one.
-                CallExpression expression = CallExpression.parse(scope, "key", text);
+                CallExpression expression = new CallExpression(scope, "key", text);
                 for (int round = 0; round < 2; round++) {
                     for (Object value : values()) {
                         assertEquals(

@@ -120,7 +120,7 @@ class LimiterActuatorAutoConfiguration {
         @Bean("io.limiter.spring.exchangeAttributes")
         @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
         ObservationFilter exchangeAttributes() {
-            return ExchangeAttributes::of;
+            return SpanAttributes::ofExchange;
         }
     }
 

@@ -24,8 +24,18 @@ final class SpanAttributes {
         return context;
     }
 
-    /** Adds a decision. */
-    static void note(Decision decision, Observation.Context context) {
+    /** The same about a request of WebFlux. There may be no servlet API, which this method must not name. */
+    static Observation.Context ofExchange(Observation.Context context) {
+        if (context
+                        instanceof
+                        org.springframework.http.server.reactive.observation.ServerRequestObservationContext request
+                && request.getAttributes().get(HttpRules.DECISION) instanceof Decision decision) {
+            note(decision, context);
+        }
+        return context;
+    }
+
+    private static void note(Decision decision, Observation.Context context) {
         context.addHighCardinalityKeyValues(KeyValues.of(
                 "limiter.outcome",
                 decision.allowed() ? "allowed" : "denied",

@@ -26,7 +26,7 @@ class ExchangeAttributesTest {
             MockServerHttpRequest.get("/").build(), new MockServerHttpResponse(), attributes);
 
     private String outcome() {
-        var found = ExchangeAttributes.of(context).getHighCardinalityKeyValue("limiter.outcome");
+        var found = SpanAttributes.ofExchange(context).getHighCardinalityKeyValue("limiter.outcome");
         return found == null ? null : found.getValue();
     }
 

@@ -19,13 +19,14 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Reports at startup settings that have no effect, for example because of a wrong indentation in a YAML file. That
+ * Waits, when all beans are there and before the web server takes requests, for the connection of the limiter of {@code
+ * limiter.*}; and reports settings that have no effect, for example because of a wrong indentation in a YAML file. That
  * nothing is limited: the application has the library but neither a policy, nor a rule, nor an annotation, nor code
  * with an injected limiter. And keys of the limiter that are not below {@code limiter}, and so are not read: an
  * application may have its own {@code rules} or {@code policies}, so only those with values in the limiter's grammar
  * are reported.
  */
-record IneffectiveSettingsCheck(
+record LimiterStartup(
         Limiter limiter,
         ObjectProvider<RateLimitedPostProcessor> annotations,
         ConfigurableListableBeanFactory beans,
@@ -34,7 +35,7 @@ record IneffectiveSettingsCheck(
     /** The name of the bean that its users depend on. */
     static final String LIMITER = "io.limiter.spring.limiter";
 
-    private static final Logger LOG = LoggerFactory.getLogger(IneffectiveSettingsCheck.class);
+    private static final Logger LOG = LoggerFactory.getLogger(LimiterStartup.class);
 
     /** A key below a misspelled {@code limiter}, or below nothing. Other libraries are unlikely to have the first sections. */
     private static final Pattern LIKE_OURS = Pattern.compile("(?!limiter[.])"
@@ -43,6 +44,7 @@ record IneffectiveSettingsCheck(
 
     @Override
     public void afterSingletonsInstantiated() {
+        limiter.awaitConnected();
         LimiterConfig config = limiter.config();
         if (config.policies().isEmpty()
                 && config.settings().rules().isEmpty()
