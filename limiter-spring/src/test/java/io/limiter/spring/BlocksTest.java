@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Annotations whose policies block after denials. */
@@ -21,27 +20,6 @@ class BlocksTest {
 
         @RateLimited(limits = "1/1h", block = "2/10m for 15m up to 24h", name = "own", key = "#account")
         public String own(String account) {
-            return account;
-        }
-    }
-
-    static class Waits {
-        @RateLimited(value = "login", key = "#account", maxWait = "500ms")
-        public CompletableFuture<String> named(String account) {
-            return CompletableFuture.completedFuture(account);
-        }
-    }
-
-    static class Wrong {
-        @RateLimited(limits = "1/1h", block = "2/10m", key = "#account")
-        public String own(String account) {
-            return account;
-        }
-    }
-
-    static class Both {
-        @RateLimited(value = "login", block = "2/10m for 15m up to 24h", key = "#account")
-        public String named(String account) {
             return account;
         }
     }
@@ -64,22 +42,5 @@ class BlocksTest {
             assertTrue(isBlocked(() -> logins.own("ann")));
             assertEquals("bob", logins.named("bob"));
         }
-    }
-
-    @Test
-    void whatDoesNotFitFailsStartup() {
-        refused("RL-177", Waits.class);
-        refused("RL-176", Wrong.class);
-        refused("RL-121", Both.class);
-    }
-
-    private static void refused(String code, Class<?> bean) {
-        Throwable thrown =
-                assertThrows(RuntimeException.class, () -> App.of(LOGIN, bean).close());
-        StringBuilder all = new StringBuilder();
-        for (Throwable one = thrown; one != null; one = one.getCause()) {
-            all.append(one.getMessage()).append('\n');
-        }
-        assertTrue(all.toString().contains(code), all.toString());
     }
 }

@@ -5,23 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.application.Limiter;
-import io.limiter.kit.Facts;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /** {@link RateLimited#member}. */
 class MembersTest {
     private static final String POLICIES = """
-            limiter.policies.spraying.limits = 2/1h distinct
-            limiter.policies.plain.limits = 5/1h
-            limiter.plans.free.limits = 1/1h distinct
-            limiter.plans.gold.limits = 3/1h
-            """;
+        limiter.policies.spraying.limits = 2/1h distinct
+        limiter.policies.plain.limits = 5/1h
+        limiter.plans.free.limits = 1/1h distinct
+        limiter.plans.gold.limits = 3/1h
+        """;
 
     static class Service {
         @RateLimited(value = "spraying", key = "#address", member = "#user")
@@ -137,64 +134,5 @@ class MembersTest {
             denied(() -> service.failing("a", false));
             assertDoesNotThrow(() -> service.failing("b", false));
         }
-    }
-
-    static class NothingCounted {
-        @RateLimited(value = "plain", member = "#user")
-        public void rl163(String user) {}
-    }
-
-    static class NoMember {
-        @RateLimited("spraying")
-        public void rl164() {}
-    }
-
-    static class OneForAll {
-        @RateLimited(value = "spraying", member = "global")
-        public void rl164() {}
-    }
-
-    static class Constant {
-        @RateLimited(value = "spraying", member = "'all'")
-        public void rl164() {}
-    }
-
-    static class SameAsTheKey {
-        @RateLimited(value = "spraying", key = "#user", member = "#user")
-        public void rl164(String user) {}
-    }
-
-    static class Costly {
-        @RateLimited(value = "spraying", member = "#user", permits = "2")
-        public void rl132(String user) {}
-    }
-
-    static class CostlyAtTimes {
-        @RateLimited(value = "spraying", member = "#user", permits = "#cost")
-        public void rl132(String user, int cost) {}
-    }
-
-    static class Waits {
-        @RateLimited(value = "spraying", member = "#user", maxWait = "1s")
-        public Mono<String> rl148(String user) {
-            return Mono.just(user);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            classes = {
-                NothingCounted.class,
-                NoMember.class,
-                OneForAll.class,
-                Constant.class,
-                SameAsTheKey.class,
-                Costly.class,
-                CostlyAtTimes.class,
-                Waits.class
-            })
-    void whatWouldLimitNothingFailsStartup(Class<?> service) {
-        String code = service.getDeclaredMethods()[0].getName().replace("rl", "RL-");
-        Facts.told(App.failure(POLICIES, service), code, service.getName());
     }
 }

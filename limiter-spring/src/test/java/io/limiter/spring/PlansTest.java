@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 /** {@code @RateLimited(plan = ...)}: each caller has the limits of its plan, and always some. */
 class PlansTest {
     private static final String PLANS = """
-            limiter.plans.free.limits = 1/1h
-            limiter.plans.gold.limits = 3/1h
-            """;
+        limiter.plans.free.limits = 1/1h
+        limiter.plans.gold.limits = 3/1h
+        """;
 
     public record User(String name, @Nullable String plan) {}
 
@@ -63,40 +63,5 @@ class PlansTest {
                     5, limiter.policy("Exports.export.gold").limits().get(0).permits());
             assertTrue(limiter.policies().containsKey("other.silver"));
         }
-    }
-
-    static class Both {
-        @RateLimited(plan = "#p0", defaultPlan = "free", limits = "1/1h", key = "global")
-        public void call(String plan) {}
-    }
-
-    static class NoDefault {
-        @RateLimited(plan = "#p0", key = "global")
-        public void call(String plan) {}
-    }
-
-    static class Unknown {
-        @RateLimited(plan = "#p0", defaultPlan = "fre", key = "global")
-        public void call(String plan) {}
-    }
-
-    static class NoExpression {
-        @RateLimited(plan = "header:X-Plan", defaultPlan = "free", key = "global")
-        public void call(String plan) {}
-    }
-
-    @Test
-    void whatIsWrongFailsStartup() {
-        assertFails("RL-121", "keep or add one", Both.class);
-        assertFails("RL-121", "together with defaultPlan", NoDefault.class);
-        assertFails("RL-169", "there is no such plan", Unknown.class);
-        assertFails("RL-123", "is not an expression", NoExpression.class);
-        String taken = App.failure(PLANS + "limiter.policies.other.gold.limits = 3/1h\n", Exports.class);
-        assertTrue(taken.startsWith("RL-126"), taken);
-    }
-
-    private static void assertFails(String code, String words, Class<?> bean) {
-        String message = App.failure(PLANS, bean);
-        assertTrue(message.startsWith(code) && message.contains(words), message);
     }
 }

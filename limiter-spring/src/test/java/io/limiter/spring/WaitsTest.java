@@ -7,15 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import io.limiter.kit.Facts;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -57,34 +54,6 @@ class WaitsTest {
         @RateLimited(limits = "1/1h", name = "hasty", key = "global")
         public CompletableFuture<String> both() {
             return CompletableFuture.completedFuture("done");
-        }
-    }
-
-    static class Blocking {
-        @RateLimited(limits = "1/1s", key = "global", maxWait = "1s")
-        public String blocking() {
-            return "";
-        }
-    }
-
-    static class Empty {
-        @RateLimited(limits = "1/1s", key = "global", maxWait = "0s")
-        public Mono<String> mono() {
-            return Mono.empty();
-        }
-    }
-
-    static class TooLong {
-        @RateLimited(limits = "1/1s", key = "global", maxWait = "61s")
-        public Mono<String> mono() {
-            return Mono.empty();
-        }
-    }
-
-    static class NoDuration {
-        @RateLimited(limits = "1/1s", key = "global", maxWait = "soon")
-        public Mono<String> mono() {
-            return Mono.empty();
         }
     }
 
@@ -135,11 +104,5 @@ class WaitsTest {
             subscription.dispose();
             assertEquals(0, app.rateLimiter.monitor().waiting());
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(classes = {Blocking.class, Empty.class, TooLong.class, NoDuration.class})
-    void aMaxWaitThatCannotHoldFailsStartup(Class<?> service) {
-        Facts.told(App.failure("", service), "RL-148", "maxWait", service.getName());
     }
 }

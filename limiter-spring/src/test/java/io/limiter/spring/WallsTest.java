@@ -1,6 +1,8 @@
 package io.limiter.spring;
 
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
@@ -8,6 +10,7 @@ import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nam
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
@@ -31,138 +34,119 @@ class WallsTest {
     @ArchTest
     static final ArchRule NO_CYCLES = DoorWalls.NO_CYCLES_OF_PACKAGES;
 
+    private static final DescribedPredicate<JavaClass> OF_METHODS =
+            resideInAnyPackage(INTERNAL, "io.limiter.spring.aop").and(not(nameMatching(OF_BEANS)));
+
     @ArchTest
     static final ArchRule WEAVING_NEEDS_NO_PROXIES = noClasses()
-            .that(resideInAnyPackage(INTERNAL, "io.limiter.spring.aop").and(not(nameMatching(OF_BEANS))))
+            .that(OF_METHODS)
             .should()
             .dependOnClassesThat(nameMatching(OF_BEANS))
             .because("a limited method does not know how it was found");
 
     @ArchTest
-    static final ArchRule THE_ANNOTATION_KNOWS_NOBODY = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.spring")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.spring.*..", "org.springframework..", "io.limiter.servlet..")
-            .because("who has the annotation on a method needs nothing else to compile");
-
-    @ArchTest
     static final ArchRule EXPRESSIONS_DECIDE_NOTHING = noClasses()
-            .that()
-            .haveNameMatching("io.limiter.spring.internal."
-                    + "(CallExpression|CallVariables|DirectValue|MethodCall|MethodKey|MethodScope)(\\$.*)?")
+            .that(nameMatching("io.limiter.spring.internal."
+                    + "(CallExpression|CallVariables|DirectValue|MethodCall|MethodKey|MethodScope)(\\$.*)?"))
             .should()
-            .dependOnClassesThat()
-            .belongToAnyOf(Limiter.class, RateLimiter.class, Policy.class)
+            .dependOnClassesThat(belongToAnyOf(Limiter.class, RateLimiter.class, Policy.class))
             .because("whose quota a call uses is known without any limiter");
 
-    @ArchTest
-    static final ArchRule NO_SERVLET_WHERE_METHODS_ARE_LIMITED = noClasses()
-            .that()
-            .resideInAnyPackage(INTERNAL, "io.limiter.spring.aop")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage(
-                    "jakarta..",
-                    "io.limiter.servlet..",
-                    "org.springframework.web..",
-                    "io.limiter.spring.web",
-                    "io.limiter.spring.internal.web")
-            .because("methods are limited in programs without any web");
+    private static ArchRule nothing(DescribedPredicate<JavaClass> of, String because, String... knows) {
+        return noClasses()
+                .that(of)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(knows))
+                .because(because);
+    }
 
     @ArchTest
-    static final ArchRule WOVEN_CODE_NEEDS_NO_CONTEXT = noClasses()
-            .that(resideInAnyPackage(INTERNAL, "io.limiter.spring.aop").and(not(nameMatching(OF_BEANS))))
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage(
-                    "org.springframework.beans..",
-                    "org.springframework.context..",
-                    "org.springframework.aop..",
-                    "org.aopalliance..")
-            .because("a woven program has spring-core and spring-expression, and no more of Spring");
+    static final ArchRule THE_ANNOTATION_KNOWS_NOBODY = nothing(
+            resideInAPackage("io.limiter.spring"),
+            "who has the annotation on a method needs nothing else to compile",
+            "io.limiter.spring.*..",
+            "org.springframework..",
+            "io.limiter.servlet..");
 
     @ArchTest
-    static final ArchRule ONLY_ONE_CLASS_AND_WEBFLUX_KNOW_REACTOR = noClasses()
-            .that(not(simpleName("ReactorInvoker")).and(not(resideInAPackage("io.limiter.spring.webflux.."))))
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("reactor..", "org.reactivestreams..")
-            .because("Reactor is optional");
+    static final ArchRule NO_SERVLET_WHERE_METHODS_ARE_LIMITED = nothing(
+            resideInAnyPackage(INTERNAL, "io.limiter.spring.aop"),
+            "methods are limited in programs without any web",
+            "jakarta..",
+            "io.limiter.servlet..",
+            "org.springframework.web..",
+            "io.limiter.spring.web",
+            "io.limiter.spring.internal.web");
 
     @ArchTest
-    static final ArchRule NO_SERVLET_IN_WEBFLUX = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.spring.webflux..")
-            .should()
-            .dependOnClassesThat(resideInAnyPackage("jakarta..", "io.limiter.servlet..", "io.limiter.spring.web"))
-            .because("an application with WebFlux has no servlet API");
+    static final ArchRule WOVEN_CODE_NEEDS_NO_CONTEXT = nothing(
+            OF_METHODS,
+            "a woven program has spring-core and spring-expression, and no more of Spring",
+            "org.springframework.beans..",
+            "org.springframework.context..",
+            "org.springframework.aop..",
+            "org.aopalliance..");
 
     @ArchTest
-    static final ArchRule ONLY_ONE_CLASS_KNOWS_ASPECTJ = noClasses()
-            .that(not(simpleName("RateLimitAspect")).and(not(resideInInner("RateLimitAspect"))))
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("org.aspectj..")
-            .because("a Spring context needs no AspectJ");
+    static final ArchRule ONLY_ONE_CLASS_AND_WEBFLUX_KNOW_REACTOR = nothing(
+            not(simpleName("ReactorInvoker").or(resideInAPackage("io.limiter.spring.webflux.."))),
+            "Reactor is optional",
+            "reactor..",
+            "org.reactivestreams..");
 
     @ArchTest
-    static final ArchRule BOOT_IS_OUTERMOST = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.limiter.spring.boot..")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.spring.boot..", "org.springframework.boot..")
-            .because("an application without Spring Boot has all of the rest");
+    static final ArchRule NO_SERVLET_IN_WEBFLUX = nothing(
+            resideInAPackage("io.limiter.spring.webflux.."),
+            "an application with WebFlux has no servlet API",
+            "jakarta..",
+            "io.limiter.servlet..",
+            "io.limiter.spring.web");
 
     @ArchTest
-    static final ArchRule ONLY_ONE_CLASS_KNOWS_REDISSON = noClasses()
-            .that(not(simpleName("RedissonBeans")))
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("org.redisson..")
-            .because("Redisson is optional, and Spring looks at the methods of each bean");
+    static final ArchRule ONLY_ONE_CLASS_KNOWS_ASPECTJ =
+            nothing(not(in("RateLimitAspect")), "a Spring context needs no AspectJ", "org.aspectj..");
 
     @ArchTest
-    static final ArchRule ONLY_HEALTH_KNOWS_ITS_TWO_HOMES = noClasses()
-            .that(not(simpleName("LimiterActuatorAutoConfiguration"))
-                    .and(not(resideInInner("boot.actuate.LimiterActuatorAutoConfiguration"))))
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage(
-                    "org.springframework.boot.health..",
-                    "org.springframework.boot.actuate.health..",
-                    "org.springframework.boot.actuate.autoconfigure.health..")
-            .because("Spring Boot 3 has one of them and Spring Boot 4 the other");
+    static final ArchRule BOOT_IS_OUTERMOST = nothing(
+            not(resideInAPackage("io.limiter.spring.boot..")),
+            "an application without Spring Boot has all of the rest",
+            "io.limiter.spring.boot..",
+            "org.springframework.boot..");
 
     @ArchTest
-    static final ArchRule NO_LIBRARY_FOR_TESTS = noClasses()
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("org.springframework.test..")
-            .because("an application that runs has no libraries for tests");
+    static final ArchRule ONLY_ONE_CLASS_KNOWS_REDISSON = nothing(
+            not(simpleName("RedissonBeans")),
+            "Redisson is optional, and Spring looks at the methods of each bean",
+            "org.redisson..");
 
     @ArchTest
-    static final ArchRule ONLY_ACTUATE_KNOWS_THE_ACTUATOR = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.limiter.spring.boot.actuate")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage(
-                    "io.limiter.spring.boot.actuate", "org.springframework.boot.actuate..", "io.micrometer..")
-            .because("actuator and meters are optional");
+    static final ArchRule ONLY_HEALTH_KNOWS_ITS_TWO_HOMES = nothing(
+            not(in("LimiterActuatorAutoConfiguration")),
+            "Spring Boot 3 has one of them and Spring Boot 4 the other",
+            "org.springframework.boot.health..",
+            "org.springframework.boot.actuate.health..",
+            "org.springframework.boot.actuate.autoconfigure.health..");
 
     @ArchTest
-    static final ArchRule NO_BACKEND = noClasses()
-            .that(not(simpleName("RedissonBeans"))
-                    .and(not(simpleName("LettuceBeans")))
-                    .and(not(simpleName("LimiterAutoConfiguration"))))
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.inprocess..", "io.limiter.redis..", "org.redisson..")
-            .because("a method asks the one question; where the state is, the configuration decides; a client of the"
-                    + " application's is its bean, which core does not know");
+    static final ArchRule NO_LIBRARY_FOR_TESTS =
+            nothing(alwaysTrue(), "an application that runs has no libraries for tests", "org.springframework.test..");
+
+    @ArchTest
+    static final ArchRule ONLY_ACTUATE_KNOWS_THE_ACTUATOR = nothing(
+            not(resideInAPackage("io.limiter.spring.boot.actuate")),
+            "actuator and meters are optional",
+            "io.limiter.spring.boot.actuate",
+            "org.springframework.boot.actuate..",
+            "io.micrometer..");
+
+    /** A client of the application's is its bean, which core does not know. */
+    @ArchTest
+    static final ArchRule NO_BACKEND = nothing(
+            not(nameMatching(".*\\.(RedissonBeans|LettuceBeans|LimiterAutoConfiguration)")),
+            "a method asks the one question; where the state is, the configuration decides",
+            "io.limiter.inprocess..",
+            "io.limiter.redis..",
+            "org.redisson..");
 
     @ArchTest
     static final ArchRule ONLY_TIME_SOURCES_READ_THE_CLOCK = noClasses()
@@ -196,8 +180,8 @@ class WallsTest {
                 "webflux.ReactiveRateLimitExceededAdvice");
     }
 
-    private static com.tngtech.archunit.base.DescribedPredicate<JavaClass> resideInInner(String outer) {
-        return com.tngtech.archunit.base.DescribedPredicate.describe(
-                "are inside " + outer, type -> type.getName().contains("." + outer + "$"));
+    /** A class and those inside of it. */
+    private static DescribedPredicate<JavaClass> in(String outer) {
+        return nameMatching(".*\\." + outer + "(\\$.*)?").forSubtype();
     }
 }

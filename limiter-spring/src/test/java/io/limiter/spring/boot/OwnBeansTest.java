@@ -10,28 +10,28 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.App;
 import io.limiter.spring.CallerSource;
-import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.web.bind.annotation.ControllerAdvice;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 
 /** Beans of the application replace ours. */
 class OwnBeansTest {
@@ -89,6 +89,8 @@ class OwnBeansTest {
     @Test
     void aPostProcessorAndTheKindOfProxies() {
         runner.withBean(Greeter.class)
+                .run(context -> assertTrue(AopUtils.isCglibProxy(context.getBean(Greeter.class))));
+        runner.withBean(Greeter.class)
                 .withPropertyValues("spring.aop.proxy-target-class=false")
                 .run(context -> assertTrue(
                         Proxy.isProxyClass(context.getBean(Greeting.class).getClass())));
@@ -107,13 +109,6 @@ class OwnBeansTest {
     }
 
     @Test
-    void aBeanOfAnotherTypeMayBeCalledLimiter() {
-        runner.withBean("limiter", String.class, () -> "a text")
-                .run(context ->
-                        assertEquals(1, context.getBeansOfType(Limiter.class).size()));
-    }
-
-    @Test
     void callersAndAnAdvice() {
         CallerSource callers = () -> null;
         Rejections rejections = Rejections.of(App.config(""));
@@ -125,34 +120,6 @@ class OwnBeansTest {
                     assertSame(callers, context.getBean(CallerSource.class));
                     assertSame(advice, context.getBean(RateLimitExceededAdvice.class));
                 });
-    }
-
-    @ControllerAdvice
-    static class OwnAdvice {
-        @ExceptionHandler
-        String handle(RateLimitExceededException denied) {
-            return "own";
-        }
-    }
-
-    @ControllerAdvice
-    static class CatchAll {
-        @ExceptionHandler
-        String handle(Exception any) {
-            return "all";
-        }
-    }
-
-    @Test
-    void anAdviceThatNamesTheException() {
-        webRunner
-                .withBean(OwnAdvice.class)
-                .run(context -> assertTrue(
-                        context.getBeansOfType(RateLimitExceededAdvice.class).isEmpty()));
-        webRunner
-                .withBean(CatchAll.class)
-                .run(context -> assertFalse(
-                        context.getBeansOfType(RateLimitExceededAdvice.class).isEmpty()));
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -188,5 +155,28 @@ class OwnBeansTest {
                 .withUserConfiguration(OwnFilter.class)
                 .run(context -> assertTrue(
                         context.getBeansOfType(FilterRegistrationBean.class).isEmpty()));
+    }
+
+    @Test
+    void noneAndNothingConfigured() {
+        new ApplicationContextRunner().withConfiguration(OURS).run(context -> {
+            LimiterConfig config = context.getBean(Limiter.class).config();
+            assertTrue(config.policies().isEmpty());
+            assertEquals(BackendKind.IN_PROCESS, config.settings().storage().backend());
+            assertFalse(context.containsBean("callerSource"));
+        });
+    }
+
+    /** A parent and a child, both with the auto-configuration: one limiter, and the beans of both are limited. */
+    @Test
+    void thoseOfAChild() {
+        runner.run(parent -> new ApplicationContextRunner()
+                .withConfiguration(OURS)
+                .withParent(parent)
+                .withBean(Greeter.class)
+                .run(child -> {
+                    assertSame(parent.getBean(Limiter.class), child.getBean(Limiter.class));
+                    assertEquals(3, App.passes(5, child.getBean(Greeter.class)::greet));
+                }));
     }
 }

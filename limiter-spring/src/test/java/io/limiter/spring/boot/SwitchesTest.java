@@ -95,7 +95,9 @@ class SwitchesTest {
     void withoutSpringBootNothingIsLimitedEither() throws IOException {
         Files.writeString(
                 folder.resolve("limiter.properties"),
-                "limiter.enabled = false\nlimiter.policies.vote.limits = 1/1h\nlimiter.redis.address = redis://127.0.0.1:1\n");
+                "limiter.enabled = false\n"
+                        + "limiter.policies.vote.limits = 1/1h\n"
+                        + "limiter.redis.address = redis://127.0.0.1:1\n");
         try (LogLines log = new LogLines()) {
             new ApplicationContextRunner()
                     .withUserConfiguration(Annotated.class)
@@ -180,6 +182,7 @@ class SwitchesTest {
                     .withClassLoader(WITHOUT_FILTER)
                     .withBean(Service.class)
                     .withPropertyValues(PROPERTIES)
+                    .withPropertyValues("limiter.http.rejection-handler=com.example.Sorry")
                     .run(context -> {
                         assertEquals(1, App.passes(3, context.getBean(Service.class)::vote));
                         assertTrue(context.getBeansOfType(FilterRegistrationBean.class)
@@ -187,22 +190,13 @@ class SwitchesTest {
                     });
             List<String> lines = log.of(Level.WARN, "RL-119");
             assertEquals(1, lines.size(), log::toString);
-            Facts.told(lines.get(0), "RL-119", "limiter.rules.all.path", "reactive", "add io.limiter:limiter-webflux");
-        }
-    }
-
-    @Test
-    void aReactiveApplicationHasNoRejectionHandlerOfServlets() {
-        try (LogLines log = new LogLines()) {
-            new ReactiveWebApplicationContextRunner()
-                    .withConfiguration(OURS)
-                    .withClassLoader(WITHOUT_FILTER)
-                    .withPropertyValues("limiter.http.rejection-handler=com.example.Sorry")
-                    .run(context -> assertTrue(context.isRunning()));
-            List<String> lines = log.of(Level.WARN, "RL-119");
-            assertEquals(1, lines.size(), lines::toString);
             Facts.told(
-                    lines.get(0), "RL-119", "limiter.http.rejection-handler", "reactive", "io.limiter:limiter-webflux");
+                    lines.get(0),
+                    "RL-119",
+                    "limiter.rules.all.path",
+                    "limiter.http.rejection-handler",
+                    "reactive",
+                    "add io.limiter:limiter-webflux");
         }
     }
 }

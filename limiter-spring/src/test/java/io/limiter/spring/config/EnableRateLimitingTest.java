@@ -170,53 +170,6 @@ class EnableRateLimitingTest {
         }
     }
 
-    @Configuration
-    static class Clients {
-        @Bean
-        Greeting client() {
-            return (Greeting) Proxy.newProxyInstance(
-                    Greeting.class.getClassLoader(),
-                    new Class<?>[] {Remote.class},
-                    (proxy, method, arguments) -> method.getName().equals("greet") ? "from afar" : method.getName());
-        }
-    }
-
-    interface Remote extends Greeting {
-        @Override
-        @RateLimited(limits = "2/1h", key = "global")
-        String greet();
-    }
-
-    @Test
-    void aBeanThatIsAProxyOfAnInterfaceItself() {
-        for (boolean ofClasses : new boolean[] {false, true}) {
-            try (App app = ofClasses ? App.ofClasses("", Clients.class) : App.of("", Clients.class)) {
-                assertEquals(2, App.passes(5, app.bean(Greeting.class)::greet));
-            }
-        }
-    }
-
-    @Configuration
-    @EnableRateLimiting
-    static class Child {
-        @Bean
-        Service service() {
-            return new Service();
-        }
-    }
-
-    @Test
-    void aContextUsesTheLimiterOfItsParent() {
-        try (App parent = App.of("limiter.policies.one.limits = 1/1h\n");
-                AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
-            child.setParent(parent.context());
-            child.register(Child.class);
-            child.refresh();
-            assertEquals(1, App.passes(3, child.getBean(Service.class)::call));
-            assertEquals(0, parent.left("one", "1/1h", PartitionKey.global()));
-        }
-    }
-
     @ControllerAdvice
     static class OwnAdvice {
         @ExceptionHandler

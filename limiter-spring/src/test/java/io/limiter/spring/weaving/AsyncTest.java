@@ -25,7 +25,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -127,23 +126,6 @@ class AsyncTest {
             assertTrue(
                     service.threads().stream().noneMatch(name -> name.contains("redisson")),
                     () -> "a method ran on a thread of the Redis client: " + service.threads());
-        }
-    }
-
-    /** Shows that the test above would see a caller that waits. */
-    @Test
-    void aMethodThatReturnsAValueKeepsItsCallerWaiting() throws Exception {
-        try (Wire wire = Wire.to(RedisServers.singlePort());
-                Limited<Service> limited = onRedis(wire)) {
-            wire.cut();
-            CompletableFuture<String> caller =
-                    CompletableFuture.supplyAsync(() -> limited.object().value("value"));
-            try {
-                assertThrows(TimeoutException.class, () -> caller.get(200, TimeUnit.MILLISECONDS));
-            } finally {
-                wire.repair();
-            }
-            assertEquals("done", caller.get(30, TimeUnit.SECONDS));
         }
     }
 

@@ -71,15 +71,6 @@ final class Constructs {
             return "done";
         }
 
-        public String other() {
-            return "done";
-        }
-
-        @RateLimited(limits = "1/1h", key = "global")
-        public String own() {
-            return "done";
-        }
-
         String notPublic() {
             return "done";
         }

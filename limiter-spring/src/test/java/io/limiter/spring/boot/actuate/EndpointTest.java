@@ -7,15 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.jayway.jsonpath.JsonPath;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -37,6 +39,8 @@ class EndpointTest {
                 "limiter.policies.login.on-failure=deny",
                 "limiter.policies.login.deadline=20ms",
                 "limiter.policies.nobody.limits=0/1h",
+                "limiter.policies.tried.limits=1/1m fixed",
+                "limiter.policies.tried.block=3/10m for 15m up to 24h",
                 "limiter.rules.pages.path=/pages/*, /other",
                 "limiter.rules.pages.methods=GET, POST",
                 "limiter.rules.pages.key=ip + header:X-Api-Key",
@@ -98,56 +102,34 @@ class EndpointTest {
         assertEquals(Map.of("allowed", 1, "denied", 1), read(report, "$.policies.['Jobs.send'].decisions.in-process"));
         assertEquals(1, (Integer) read(report, "$.policies.watched.decisions.in-process.allowed"));
 
-        Map<String, List<String>> nobody = Map.of("addresses", List.of(), "users", List.of(), "roles", List.of());
-        Map<String, Object> rule = new HashMap<>(read(report, "$.rules[0]"));
-        assertEquals("1", rule.remove("cost"));
-        assertTrue(rule.containsKey("unused") && rule.remove("unused") == null);
-        assertTrue(rule.containsKey("plan") && rule.remove("plan") == null);
-        assertTrue(rule.containsKey("outcomes") && rule.remove("outcomes") == null);
-        assertTrue(rule.containsKey("settle") && rule.remove("settle") == null);
-        assertEquals(
-                Map.ofEntries(
-                        Map.entry("name", "pages"),
-                        Map.entry("paths", List.of("/pages/*", "/other")),
-                        Map.entry("methods", List.of("GET", "POST")),
-                        Map.entry("headers", List.of()),
-                        Map.entry("query", List.of()),
-                        Map.entry("except", List.of("/pages/free")),
-                        Map.entry("exempt", nobody),
-                        Map.entry("isDefault", false),
-                        Map.entry("position", "before-authentication"),
-                        Map.entry("mode", "enforced"),
-                        Map.entry("key", "ip + header:X-Api-Key"),
-                        Map.entry("policy", "vote")),
-                rule);
+        assertEquals(json("""
+            {
+                "name": "pages", "paths": ["/pages/*", "/other"], "methods": ["GET", "POST"], "headers": [], "query": [],
+                "except": ["/pages/free"], "exempt": {"addresses": [], "users": [], "roles": []}, "isDefault": false,
+                "position": "before-authentication", "mode": "enforced", "key": "ip + header:X-Api-Key", "cost": "1",
+                "policy": "vote", "plan": null, "outcomes": null, "settle": null, "unused": null
+            }\
+            """), read(report, "$.rules[0]"));
         assertEquals("shadow", read(report, "$.rules[1].mode"));
         assertEquals("no request has matched it", read(report, "$.rules[1].unused"));
-        assertEquals(
-                Map.of(
-                        "exempt",
-                        Map.of("addresses", List.of("192.0.2.0/24"), "users", List.of(), "roles", List.of("ops")),
-                        "denied",
-                        List.of("198.51.100.7/32"),
-                        "deniedStatus",
-                        403),
-                read(report, "$.callers"));
+        assertEquals(json("""
+            {
+                "exempt": {"addresses": ["192.0.2.0/24"], "users": [], "roles": ["ops"]},
+                "denied": ["198.51.100.7/32"], "deniedStatus": 403
+            }\
+            """), read(report, "$.callers"));
         assertEquals(
                 List.of("RL-155 rule 'all' only counts and denies nothing; remove limiter.rules.all.shadow = true to"
                         + " enforce it"),
                 read(report, "$.uncounted"));
         assertEquals("global", read(report, "$.rules[1].key"));
 
-        Map<String, Object> method = new HashMap<>(read(report, "$.methods[1]"));
-        assertTrue(method.containsKey("settle") && method.remove("settle") == null);
-        assertEquals(
-                Map.of(
-                        "method", send,
-                        "policy", "Jobs.send",
-                        "key", "#account",
-                        "permits", "#size",
-                        "condition", "#size > 0",
-                        "shadow", false),
-                method);
+        assertEquals(json("""
+            {
+                "method": "%s", "policy": "Jobs.send", "key": "#account", "permits": "#size", "condition": "#size > 0",
+                "shadow": false, "settle": null
+            }\
+            """.formatted(send)), read(report, "$.methods[1]"));
         assertEquals(true, read(report, "$.methods[2].shadow"));
         assertEquals("ip", read(report, "$.methods[0].key"));
         assertEquals(3, (Integer) read(report, "$.methods.length()"));
@@ -209,16 +191,12 @@ class EndpointTest {
             assertEquals("in-process", read(seen, "$.source"));
             assertEquals(true, read(seen, "$.allowed"));
             assertEquals("PT0S", read(seen, "$.retryAfter"));
-            Map<String, Object> state = new HashMap<>(Map.of(
-                    "name", "vote-10s",
-                    "limit", "3/10s sliding-list name vote-10s",
-                    "allowed", true,
-                    "remaining", 1,
-                    "retryAfter", "PT0S",
-                    "next", "PT8S",
-                    "reset", "PT9S"));
-            state.put("reason", null);
-            assertEquals(state, read(seen, "$.limits[0]"));
+            assertEquals(json("""
+                {
+                    "name": "vote-10s", "limit": "3/10s sliding-list name vote-10s", "allowed": true, "remaining": 1,
+                    "reason": null, "retryAfter": "PT0S", "next": "PT8S", "reset": "PT9S"
+                }\
+                """), read(seen, "$.limits[0]"));
             assertEquals(98, (Integer) read(seen, "$.limits[1].remaining"));
         }
         assertEquals(before, limiter.rateLimiter().monitor().toString());
@@ -245,6 +223,24 @@ class EndpointTest {
         assertEquals("key=alice%40example.com", read(reset, "$.key"));
         assertEquals(List.of("key=alice@example.com"), read(reset, "$.parts"));
         assertEquals(5, (Integer) read(site.key("GET", "login", alice.canonical()), "$.limits[0].remaining"));
+    }
+
+    @Test
+    void aBlockIsShownAndLifted() {
+        PartitionKey key = PartitionKey.of("192.0.2.1");
+        for (int i = 0; i < 5; i++) {
+            limiter.tryAcquire("tried", key, 1);
+        }
+        String shown = site.key("GET", "tried", "192.0.2.1").body();
+        assertTrue(shown.contains("3/10m block for 15m up to 1d name block"), shown);
+        assertTrue(shown.contains("PT15M") && shown.contains("\"allowed\":false"), shown);
+        FunctionCounter blocked = site.bean(MeterRegistry.class)
+                .get("limiter.blocked")
+                .tag("policy", "tried")
+                .functionCounter();
+        assertEquals(2, blocked.count());
+        assertEquals(200, site.key("DELETE", "tried", "192.0.2.1").statusCode());
+        assertTrue(limiter.tryAcquire("tried", key, 1).allowed());
     }
 
     @Test
@@ -289,5 +285,9 @@ class EndpointTest {
                     other.post("/actuator/ratelimitexplain", "{\"path\": \"/pages/one\", \"address\": \"192.0.2.1\"}");
             assertEquals(200, explained.statusCode(), explained.body());
         }
+    }
+
+    private static Object json(String text) {
+        return JsonPath.read(text, "$");
     }
 }

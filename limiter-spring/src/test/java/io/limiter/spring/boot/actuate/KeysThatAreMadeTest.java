@@ -12,11 +12,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Facts;
 import io.limiter.kit.Heard;
 import io.limiter.spring.RateLimited;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.security.Principal;
 import java.util.Collection;
 import java.util.HashSet;
@@ -122,7 +118,7 @@ class KeysThatAreMadeTest {
         site.close();
     }
 
-    private void callEverything() throws Exception {
+    private void callEverything() {
         Keys keys = site.bean(Keys.class);
         keys.joinedByAComma("a", "b");
         keys.commasInParts("a,a", "b");
@@ -144,18 +140,9 @@ class KeysThatAreMadeTest {
         keys.missing(null, 7);
         keys.global();
         keys.index();
-        get("/kinds/7");
-        get("/kinds/7", "X-Api-Key", "a:b", "Cookie", "a.b=c");
-        get("/kinds/x%20y", "X-Api-Key", "a,b");
-    }
-
-    private void get(String path, String... headers) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
-                "http://127.0.0.1:" + site.context().getEnvironment().getProperty("local.server.port") + path));
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
+        site.call("GET", "/kinds/7");
+        site.call("GET", "/kinds/7", "X-Api-Key", "a:b", "Cookie", "a.b=c");
+        site.call("GET", "/kinds/x%20y", "X-Api-Key", "a,b");
     }
 
     @Test

@@ -5,11 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.RedisServers;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -39,14 +35,8 @@ class SecretKeysSiteTest {
         return ManagedSite.start(ManagedSite.Site.class, properties);
     }
 
-    private static int page(ManagedSite site) throws Exception {
-        String port = site.context().getEnvironment().getProperty("local.server.port");
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/pages/one"))
-                .header("X-Api-Key", API_KEY)
-                .build();
-        return HttpClient.newHttpClient()
-                .send(request, BodyHandlers.discarding())
-                .statusCode();
+    private static int page(ManagedSite site) {
+        return site.call("GET", "/pages/one", "X-Api-Key", API_KEY).statusCode();
     }
 
     private static int remaining(HttpResponse<String> seen, String at) {

@@ -2,32 +2,38 @@ package io.limiter.spring.boot.actuate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.http.internal.HttpRules;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.LimitText;
 import io.limiter.kit.Await;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.server.reactive.observation.ServerRequestObservationContext;
+import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
+import org.springframework.mock.http.server.reactive.MockServerHttpResponse;
 
 /** What a tracer gets to know of decisions: policy, outcome and source in the span that they belong to. */
 class SpansTest {
     private static final Map<String, String> ALLOWED = attributes("pages", "allowed");
     private static final Map<String, String> DENIED = attributes("pages", "denied");
-
-    private ManagedSite site;
-    private Spans spans;
 
     /** Replaces the bridge to a tracer: it gets each observation at its end, with all key values. */
     static final class Spans implements ObservationHandler<Observation.Context> {
@@ -65,58 +71,59 @@ class SpansTest {
         return Map.of("limiter.policy", policy, "limiter.outcome", outcome, "limiter.source", "in-process");
     }
 
-    @BeforeEach
-    void start() {
-        site = ManagedSite.start(
+    private static ManagedSite start() {
+        return ManagedSite.start(
                 Traced.class,
                 "limiter.policies.vote.limits=1/1h",
                 "limiter.rules.pages.path=/pages/*",
                 "limiter.rules.pages.limits=1/1h",
-                "limiter.rules.voting.path=/votes",
-                "limiter.rules.voting.limits=100/1h",
                 // Its spans would be the current ones where methods are called.
                 "management.observations.enable.spring.security=false",
                 "management.endpoints.web.exposure.include=prometheus");
-        spans = site.bean(Spans.class);
-    }
-
-    @AfterEach
-    void stop() {
-        site.close();
     }
 
     /** Of the requests so far, one map each; a span ends a moment after the client has its answer. */
-    private List<Map<String, String>> ended(int count) {
-        Await.until(Duration.ofSeconds(60), "the spans end", () -> spans.ended.size() >= count);
-        return List.copyOf(spans.ended);
-    }
-
-    @Test
-    void requestsThatARuleChargesAndNoOthers() {
-        assertEquals(200, site.call("GET", "/pages/one").statusCode());
-        assertEquals(List.of(ALLOWED), ended(1));
-        assertEquals(429, site.call("GET", "/pages/one?token=client-7").statusCode());
-        assertEquals(List.of(ALLOWED, DENIED), ended(2));
-        site.call("GET", "/nothing");
-        assertEquals(List.of(ALLOWED, DENIED, Map.of()), ended(3));
+    private static List<Map<String, String>> ended(ManagedSite site, int count) {
+        List<Map<String, String>> ended = site.bean(Spans.class).ended;
+        Await.until(Duration.ofSeconds(60), "the spans end", () -> ended.size() >= count);
+        return List.copyOf(ended);
     }
 
     /** Labels that only some requests have would make the registry drop the metric of all others. */
     @Test
-    void theMetricOfRequestsKeepsItsLabels() {
-        for (String path : List.of("/nothing", "/pages/one", "/pages/one", "/nothing")) {
-            site.call("GET", path);
+    void spansOfRequestsThatARuleChargesAndNoLabelsOfTheirMetric() {
+        try (ManagedSite site = start()) {
+            assertEquals(404, site.call("GET", "/nothing").statusCode());
+            assertEquals(List.of(Map.of()), ended(site, 1));
+            assertEquals(200, site.call("GET", "/pages/one").statusCode());
+            assertEquals(List.of(Map.of(), ALLOWED), ended(site, 2));
+            assertEquals(429, site.call("GET", "/pages/one?token=client-7").statusCode());
+            assertEquals(List.of(Map.of(), ALLOWED, DENIED), ended(site, 3));
+            String scraped = site.bean(PrometheusMeterRegistry.class).scrape();
+            double requests = scraped.lines()
+                    .filter(line -> line.startsWith("http_server_requests_seconds_count{"))
+                    .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                    .sum();
+            assertEquals(3, requests, scraped);
+            assertFalse(scraped.contains("limiter_policy") || scraped.contains("limiter_outcome"), scraped);
         }
-        ended(4);
-        String scraped = site.bean(PrometheusMeterRegistry.class).scrape();
-        assertTrue(scraped.contains("http_server_requests_seconds_count{"), scraped);
-        assertEquals(
-                4,
-                scraped.lines()
-                        .filter(line -> line.startsWith("http_server_requests_seconds_count{"))
-                        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
-                        .sum(),
-                scraped);
-        assertFalse(scraped.contains("limiter_policy") || scraped.contains("limiter_outcome"), scraped);
+    }
+
+    /** A request of WebFlux has no filter of servlets: its attributes are read from the observation. */
+    @Test
+    void requestsOfWebFlux() {
+        Map<String, Object> attributes = new HashMap<>();
+        Observation.Context context = new ServerRequestObservationContext(
+                MockServerHttpRequest.get("/").build(), new MockServerHttpResponse(), attributes);
+        assertNull(SpanAttributes.ofExchange(context).getHighCardinalityKeyValue("limiter.outcome"));
+        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
+            Policy policy = Policy.of("vote", LimitText.parseAll("0/1h"));
+            attributes.put(HttpRules.DECISION, limiter.tryAcquire(policy, PartitionKey.global(), 1));
+        }
+        Map<String, String> found = new TreeMap<>();
+        SpanAttributes.ofExchange(context)
+                .getHighCardinalityKeyValues()
+                .forEach(one -> found.put(one.getKey(), one.getValue()));
+        assertEquals(attributes("vote", "denied"), found);
     }
 }

@@ -11,7 +11,9 @@ import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
+import java.net.URLEncoder;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +53,15 @@ class WhoIsLimitedTest {
                 "limiter.rules.members.key=user",
                 "limiter.rules.members.exempt.roles=ops",
                 "limiter.rules.members.limits=1/1h",
+                "limiter.rules.spray.path=/pages/one",
+                "limiter.rules.spray.query=spray",
+                "limiter.rules.spray.member=query:u",
+                "limiter.rules.spray.limits=1/1h distinct",
+                "limiter.rules.seats.path=/pages/one",
+                "limiter.rules.seats.query=seats",
+                "limiter.rules.seats.key=global",
+                "limiter.rules.seats.member=query:u",
+                "limiter.rules.seats.limits=1 allotment closes 2100-01-01T00:00:00Z",
                 "limiter.policies.vote.limits=1/1h",
                 "management.endpoints.web.exposure.include=ratelimits,ratelimitexplain");
         log = new LogLines("io.limiter.Denials", Level.INFO);
@@ -121,10 +132,10 @@ class WhoIsLimitedTest {
         assertEquals(
                 "policy 'pages.free' denies the key " + key + " by its limit " + line.group(3),
                 read(explained, first + ".reason"));
-        assertEquals("pages", read(explained, first + ".rules[0].rule"));
-        assertEquals("free", read(explained, first + ".rules[0].charge.plan"));
-        assertEquals(key, read(explained, first + ".rules[0].charge.key"));
-        assertEquals("shadow", read(explained, first + ".rules[1].mode"));
+        String pages = first + ".rules[?(@.rule == 'pages')].charge";
+        assertEquals(List.of("free"), read(explained, pages + ".plan"));
+        assertEquals(List.of(key), read(explained, pages + ".key"));
+        assertEquals(List.of("shadow"), read(explained, first + ".rules[?(@.rule == 'tried')].mode"));
 
         HttpResponse<String> looked = site.key("GET", policy, key);
         assertEquals("PT8S", read(looked, "$.retryAfter"));
@@ -173,5 +184,49 @@ class WhoIsLimitedTest {
                 "{\"path\": \"/a\", \"address\": \"192.0.2.1\", \"headers\": \"nothing\"}")) {
             assertEquals(400, explain(body).statusCode(), body);
         }
+    }
+
+    private static HttpResponse<String> look(String policy, String key, String member) {
+        return site.call(
+                "GET",
+                "/actuator/ratelimits/" + policy + "?key=" + key + "&member="
+                        + URLEncoder.encode(member, StandardCharsets.UTF_8));
+    }
+
+    private static String member(String rule, String query) {
+        HttpResponse<String> explained =
+                explain("{\"path\": \"/pages/one?" + query + "\", \"address\": \"127.0.0.1\"}");
+        return ((List<?>) read(explained, "$.*.rules[?(@.rule == '" + rule + "')].charge.member"))
+                .get(0)
+                .toString();
+    }
+
+    @Test
+    void aMemberOfManyIsShown() {
+        assertEquals(200, site.call("GET", "/pages/one?spray=1&u=ann").statusCode());
+        assertEquals(429, site.call("GET", "/pages/one?spray=1&u=bob").statusCode());
+        HttpResponse<String> explained =
+                explain("{\"path\": \"/pages/one?spray=1&u=bob\", \"address\": \"127.0.0.1\"}");
+        String reason = read(explained, "$.*.reason").toString();
+        assertTrue(reason.contains(" with the member "), reason);
+        String bob = member("spray", "spray=1&u=bob");
+        HttpResponse<String> denied = look("spray", "127.0.0.1", bob);
+        assertEquals(false, read(denied, "$.allowed"));
+        assertEquals("quota", read(denied, "$.limits[0].reason"));
+        assertEquals(bob, read(denied, "$.member"));
+        String ann = member("spray", "spray=1&u=ann");
+        assertEquals(true, read(look("spray", "127.0.0.1", ann), "$.allowed"));
+        assertEquals("", read(look("spray", "127.0.0.1", ""), "$.member"), "the missing one");
+        assertEquals(400, look("vote", "127.0.0.1", "u=eve").statusCode(), "the policy counts none");
+        assertEquals(400, look("spray", "127.0.0.1", "a b").statusCode());
+    }
+
+    @Test
+    void whyAStockIsRefusedIsShown() {
+        assertEquals(200, site.call("GET", "/pages/one?seats=1&u=ann").statusCode());
+        String ann = member("seats", "seats=1&u=ann");
+        assertEquals("already-had", read(look("seats", "*", ann), "$.limits[0].reason"));
+        assertEquals("sold-out", read(look("seats", "*", "u=eve"), "$.limits[0].reason"));
+        assertEquals("never", read(look("seats", "*", "u=eve"), "$.retryAfter"));
     }
 }

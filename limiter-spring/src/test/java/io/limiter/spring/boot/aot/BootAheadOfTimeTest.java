@@ -9,7 +9,7 @@ import io.limiter.http.RequestSample.Explanation;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
-import io.limiter.spring.boot.LimiterAutoConfiguration;
+import io.limiter.spring.boot.WithoutLibraries;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -27,14 +27,12 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.DeferredImportSelector;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.TestCompiler;
-import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.javapoet.ClassName;
 import org.springframework.mock.web.MockServletContext;
 import org.springframework.test.util.ReflectionTestUtils;
@@ -60,19 +58,8 @@ class BootAheadOfTimeTest {
         }
     }
 
-    static class Ours implements DeferredImportSelector {
-        @Override
-        public String[] selectImports(AnnotationMetadata importing) {
-            return new String[] {
-                LimiterAutoConfiguration.class.getName(),
-                "io.limiter.spring.boot.LimiterServletAutoConfiguration",
-                "io.limiter.spring.boot.actuate.LimiterActuatorAutoConfiguration"
-            };
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
-    @Import(Ours.class)
+    @Import(WithoutLibraries.Ours.class)
     static class Application {
         @Bean
         Votes votes() {
