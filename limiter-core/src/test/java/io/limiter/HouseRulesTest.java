@@ -20,6 +20,8 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -148,6 +150,17 @@ class HouseRulesTest {
             .orShould()
             .callMethod(System.class, "currentTimeMillis")
             .because("time is an argument, so that a test can set it");
+
+    /** Instances on one Redis run with different default charsets: a key must be the same bytes in each. */
+    @ArchTest
+    static final ArchRule noDefaultCharset = noClasses()
+            .should()
+            .callMethod(String.class, "getBytes")
+            .orShould()
+            .callConstructor(String.class, byte[].class)
+            .orShould()
+            .callConstructor(InputStreamReader.class, InputStream.class)
+            .because("bytes must not depend on the machine's locale");
 
     @ArchTest
     static final ArchRule namesSayWhatAThingIs = classes()

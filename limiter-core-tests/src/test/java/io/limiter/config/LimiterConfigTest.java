@@ -8,8 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.FailureMode;
+import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
+import io.limiter.address.IpNetwork;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.config.ClientIpSettings;
+import io.limiter.internal.config.HttpSettings;
+import io.limiter.internal.config.HttpSettings.Headers;
+import io.limiter.internal.config.HttpSettings.MethodOverride;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.Connection;
@@ -17,7 +23,9 @@ import io.limiter.internal.config.RedisSettings.RedisClientChoice;
 import io.limiter.internal.config.RedisSettings.RedisMode;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.Settings.BackendKind;
+import io.limiter.internal.config.Settings.DenialRecord;
 import io.limiter.internal.config.Settings.Storage;
+import io.limiter.kit.Pages;
 import io.limiter.redis.RedisBackend;
 import java.io.IOException;
 import java.io.StringReader;
@@ -32,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+/** What the text of a configuration means, and what each mistake in it is told with. */
 class LimiterConfigTest {
     static final String WHOLE = """
             # redis or in-process (the default)
@@ -202,15 +211,52 @@ class LimiterConfigTest {
                 "limiter.rules.a.key = ip:1 | write ip",
                 "limiter.rules.a.key = path:id | has no variable {id}",
                 "limiter.rules.a.policy = nobody | there is no such policy",
-                "just words | just = words: unknown key; remove it"
+                "just words | just = words: unknown key; remove it",
+                "limiter.client-ip.trusted-proxies = proxy.example | 'proxy.example' is not a network; write an address",
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/8, | an item is empty; write networks such as 10.0.0.0/8",
+                "limiter.client-ip.trusted-proxies = 0.0.0.0/0 | would trust every peer; write the networks of your proxies, or the word all",
+                "limiter.client-ip.trusted-proxies = ::/0 | would trust every peer",
+                "limiter.client-ip.trusted-proxies = 10.0.0.1/00 | would trust every peer",
+                "limiter.client-ip.trusted-proxies = 0.0.0.0 | is not the address of a host",
+                "limiter.client-ip.trusted-proxies = ::/128 | is not the address of a host",
+                "limiter.client-ip.trusted-proxies = ::ffff:10.0.0.0/8 | as IPv4, such as 10.0.0.0/8",
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/33 | the prefix of an IPv4 address is 1 to 32 bits",
+                "limiter.client-ip.trusted-proxies = 010.0.0.0/8 | '010.0.0.0/8' is not a network",
+                "limiter.client-ip.trusted-proxies = * | '*' is not a network",
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/33, x | 1 to 32 bits; write it as a number without leading zeros; and 'x' is",
+                "limiter.client-ip.trusted-proxies = all, 10.0.0.0/8 | 'all' already includes every address",
+                "limiter.client-ip.trusted-hops = 0 | not a whole number from 1 to 32",
+                "limiter.client-ip.trusted-hops = 33 | not a whole number from 1 to 32",
+                "limiter.client-ip.header = X-Forwarded-For | anybody can send this header; add limiter.client-ip.trusted-proxies",
+                "limiter.client-ip.header = X-Forwarded-For, Forwarded | not the name of one header; write X-Forwarded-For, Forwarded, or",
+                "limiter.client-ip.header = X-Forwared-For | did you mean 'X-Forwarded-For'?",
+                "limiter.client-ip.header = Forwarde | did you mean 'Forwarded'?",
+                "limiter.client-ip.ipv6-prefix = 129 | not a whole number from 32 to 128",
+                "limiter.client-ip.ipv6-prefix = 16 | not a whole number from 32 to 128",
+                "limiter.client-ip.ipv6-prefix = /64 | not a whole number from 32 to 128",
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/8, all | 'all' already includes every address",
+                "limiter.client-ip.trusted-proxies = all, unix | 'all' already includes every address",
+                "limiter.client-ip.trusted-hops = 1; limiter.client-ip.header = X-Real-IP | has no hops to count",
+                "limiter.client-ip.trusted-hops = 1; limiter.client-ip.trusted-proxies = unix | already defines the trusted proxies; keep one of the two",
+                "limiter.client-ip.header = a b; limiter.client-ip.trusted-proxies = unix | not the name of one header",
+                "limiter.http.headers = draft-12 | not a form of headers; write draft-10 or x-ratelimit or none",
+                "limiter.http.headers = x-ratelimit, none | RL-106 limiter.http.headers = x-ratelimit, none: none sends no fields; remove it, or the others",
+                "limiter.http.headers = draft-10, x-ratelimits | not a form of headers; write draft-10 or x-ratelimit or none; did you mean 'x-ratelimit'?",
+                "limiter.http.header = none | did you mean 'limiter.http.headers'?",
+                "limiter.http.ignore-case = yes | not a boolean; write true or false",
+                "limiter.http.ignore-trailing-slash = 1 | not a boolean",
+                "limiter.http.method-override = header | not a kind of override; write none or declared or forms",
+                "limiter.http.rejection-handler = my-handler | not the name of a class; write it with its package",
+                "limiter.http.rejection-handler = com..Handler | not the name of a class"
             })
     void aMistakeIsToldWithItsRemedy(String line, String words) {
         String path = line.contains(".path") ? "" : "limiter.rules.a.path = /x\n";
         String text = (line.contains("rules") && line.contains(".a.key") ? path + "limiter.rules.a.limits = 1/s\n" : "")
-                + line;
-        String message = String.valueOf(
-                assertThrows(ConfigException.class, () -> parse(text)).getMessage());
-        assertTrue(message.contains(words), message);
+                + line.replace("; ", "\n");
+        String message = message(text);
+        assertTrue(message.contains(words) && message.contains("RL-1"), message);
+        assertTrue(message.contains(line.split(" ", 2)[0].replace("\\", "")), message);
+        assertTrue(!line.contains("; ") || message.contains("has 1 problem:"), message);
     }
 
     @Test
@@ -334,5 +380,131 @@ class LimiterConfigTest {
         return LimiterConfig.builder()
                 .text("limiter.properties", new StringReader(text))
                 .build();
+    }
+
+    private static final String RULE = "limiter.rules.a.path = /x\nlimiter.rules.a.limits = 1/s\n";
+
+    @Test
+    void noProxyIsTrustedUnlessWritten() throws IOException {
+        LimiterConfig config = parse(RULE);
+        assertEquals(ClientIpSettings.DEFAULT, config.settings().clientIp());
+        assertEquals(64, config.settings().rules().get(0).ipv6PrefixBits());
+    }
+
+    @Test
+    void proxiesAreReadAsWritten() throws IOException {
+        LimiterConfig config = parse(
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/8, 2001:db8::/32,192.0.2.1 , unix, ::ffff:10.0.0.0/104\n"
+                        + "limiter.client-ip.ipv6-prefix = 56\n"
+                        + RULE
+                        + "limiter.rules.a.ipv6-prefix = 48\n"
+                        + RULE.replace(".a.", ".b."));
+        assertEquals(
+                new ClientIpSettings(
+                        List.of(
+                                IpNetwork.parse("10.0.0.0/8"),
+                                IpNetwork.parse("2001:db8::/32"),
+                                IpNetwork.parse("192.0.2.1/32"),
+                                IpNetwork.parse("10.0.0.0/8")),
+                        true,
+                        false,
+                        0,
+                        "X-Forwarded-For",
+                        56,
+                        ClientIpSettings.Source.AUTO),
+                config.settings().clientIp());
+        assertEquals(48, config.settings().rules().get(0).ipv6PrefixBits());
+        assertEquals(56, config.settings().rules().get(1).ipv6PrefixBits());
+    }
+
+    @Test
+    void hopsAndAHeaderAreReadAsWritten() throws IOException {
+        assertEquals(
+                new ClientIpSettings(List.of(), false, false, 2, "forwarded", 64, ClientIpSettings.Source.AUTO),
+                parse("limiter.client-ip.trusted-hops = 2\nlimiter.client-ip.header = forwarded\n")
+                        .settings()
+                        .clientIp());
+    }
+
+    @Test
+    void everybodyIsTrustedByAWordOnly() throws IOException {
+        assertEquals(
+                new ClientIpSettings(List.of(), false, true, 0, "X-Real-IP", 64, ClientIpSettings.Source.AUTO),
+                parse("limiter.client-ip.trusted-proxies = ALL\nlimiter.client-ip.header = X-Real-IP\n")
+                        .settings()
+                        .clientIp());
+    }
+
+    @Test
+    void noMessageHasControlCharactersOrNoEnd() {
+        String message = message("limiter.client-ip.trusted-proxies = \\u0007\\u001b[31m" + "x".repeat(5_000));
+        assertFalse(message.chars().anyMatch(c -> c != '\n' && Character.isISOControl(c)), message);
+        assertTrue(message.length() < 1_000, message);
+    }
+
+    @Test
+    void theUsualHeaderIsReadWhereSomebodyIsTrusted() throws IOException {
+        for (String trusted : List.of("trusted-hops = 1", "trusted-proxies = unix", "trusted-proxies = all")) {
+            assertEquals(
+                    "X-Forwarded-For",
+                    parse("limiter.client-ip." + trusted).settings().clientIp().header());
+        }
+    }
+
+    @Test
+    void theSettingsOfHttpAreReadAsWritten() throws IOException {
+        assertEquals(
+                new HttpSettings(
+                        Set.of(Headers.X_RATELIMIT), false, false, MethodOverride.FORMS, "com.example.Site$Rejections"),
+                http("""
+                        limiter.http.headers = x-ratelimit
+                        limiter.http.ignore-case = false
+                        limiter.http.ignore-trailing-slash = false
+                        limiter.http.method-override = forms
+                        limiter.http.rejection-handler = com.example.Site$Rejections
+                        """));
+        assertEquals(new HttpSettings(Set.of(Headers.DRAFT_10), true, true, MethodOverride.DECLARED, null), http(""));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"draft-10, DRAFT_10", "x-ratelimit, X_RATELIMIT", "none, NONE"})
+    void formsOfHeaders(String text, Headers headers) throws IOException {
+        assertEquals(Set.of(headers), http("limiter.http.headers = " + text).headers());
+    }
+
+    @Test
+    void aDraftAndXRatelimit() throws IOException {
+        assertEquals(
+                Set.of(Headers.DRAFT_10, Headers.X_RATELIMIT),
+                http("limiter.http.headers = draft-10, x-ratelimit").headers());
+    }
+
+    private static HttpSettings http(String text) throws IOException {
+        return parse(text).settings().http();
+    }
+
+    @Test
+    void theExampleOfThePageAboutDenialsIsTheDefault() throws IOException {
+        String page = Pages.text("operations");
+        int start = page.indexOf("```properties\n", page.indexOf("## See who is limited"));
+        String example = page.substring(start + 14, page.indexOf("```", start + 14));
+        assertTrue(
+                example.contains("limiter.denials.log-per-second") && example.contains("limiter.denials.keys"),
+                example);
+        assertEquals(parse(""), parse(example));
+        assertEquals(
+                new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS), denials(""));
+    }
+
+    @Test
+    void denialsCanBeSwitchedOff() throws IOException {
+        assertEquals(new DenialRecord(0, 0), denials("limiter.denials.log-per-second = 0\nlimiter.denials.keys = 0"));
+        assertEquals(
+                new DenialRecord(1_000, 10_000),
+                denials("limiter.denials.log-per-second = 1000\nlimiter.denials.keys = 10000"));
+    }
+
+    private static DenialRecord denials(String text) throws IOException {
+        return parse(text).settings().operation().denials();
     }
 }

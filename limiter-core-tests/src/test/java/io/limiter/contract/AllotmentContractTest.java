@@ -7,16 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.OnEachBackend;
 import io.limiter.kit.OpenBackend;
@@ -26,7 +22,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.junit.jupiter.api.Test;
 
 /** The answers to buyers of a stock, on every backend. */
 class AllotmentContractTest {
@@ -74,29 +69,6 @@ class AllotmentContractTest {
         assertTrue(on.takes(order(sale, "ann", 2, "a")), "an owner asks again");
     }
 
-    @OnEachBackend
-    void whoAsksAgainCanConfirmAndReturnOnce(OpenBackend on) {
-        Policy sale = sale(2, 1, Duration.ofMinutes(15));
-        on.time.setMicros(OPENS);
-        Decision first = on.take(order(sale, "ann", 1, "a"));
-        on.time.advance(Duration.ofMinutes(1));
-        Decision again = on.take(order(sale, "ann", 1, "a"));
-        assertTrue(on.limiter.confirm(again));
-        assertTrue(on.limiter.confirm(first), "it is confirmed already");
-        assertFalse(on.limiter.refund(first));
-        Decision bob = on.take(order(sale, "bob", 1, "b"));
-        Decision bobAgain = on.take(order(sale, "bob", 1, "b"));
-        assertTrue(on.limiter.refund(bob));
-        assertFalse(on.limiter.refund(bobAgain), "returned once");
-        assertFalse(on.limiter.confirm(bobAgain), "it was returned");
-        Decision eve = on.take(order(sale, "eve", 1, "b"));
-        // It came a microsecond after that of the other one.
-        on.time.advance(Duration.ofMinutes(15).plusNanos(1_000));
-        assertFalse(on.limiter.confirm(eve), "the hold has run out");
-        assertFalse(on.limiter.confirm(on.look(order(sale, "eve", 1, "x"))), "a look buys nothing");
-        assertEquals(1, on.left(sale, KEY));
-    }
-
     /** Each of many members asks several times at once. */
     @OnEachBackend
     void exactlyTheStockIsSoldAndEachRetryIsToldTheSame(OpenBackend on) throws Exception {
@@ -118,18 +90,6 @@ class AllotmentContractTest {
         }
         assertEquals(25, owners);
         assertEquals(0, on.left(sale, KEY));
-    }
-
-    /** Else a client that buys one, and asks for two with the same id, would get the answer that it has two. */
-    @OnEachBackend
-    void anIdWithAnotherQuantityIsNoRetry(OpenBackend on) {
-        Policy sale = sale(10, 3, Duration.ZERO);
-        on.time.setMicros(OPENS);
-        assertTrue(on.takes(order(sale, "ann", 1, "a")));
-        assertEquals(DenialReason.QUANTITY, reason(on, order(sale, "ann", 2, "a")));
-        assertEquals(DenialReason.QUOTA, reason(on, order(sale, "ann", 1, "a")), "a retry");
-        assertEquals(DenialReason.QUOTA, reason(on, order(sale, "bob", 2, "a")), "the id of another member");
-        assertEquals(7, on.left(sale, KEY));
     }
 
     /** A charge of the list is a retry: it wants nothing, and what denies the list does not return what was bought before. */
@@ -212,89 +172,10 @@ class AllotmentContractTest {
         assertTrue(on.limiter.confirm(again));
     }
 
-    /** What has run out is counted at once, also where nobody buys. */
     @OnEachBackend
-    void aSaleWhoseHoldsHaveAllRunOutIsNotSoldOutForWhoLooks(OpenBackend on) {
-        Policy sale = sale(300, 100, Duration.ofMinutes(15));
-        on.time.setMicros(OPENS);
-        PermitRequest look = PermitRequest.of(sale, KEY, 0).withLook();
-        Decision first = on.take(order(sale, "ann", 100, "a"));
-        for (String member : List.of("bob", "eve")) {
-            assertTrue(on.takes(order(sale, member, 100, "a")));
-        }
-        assertEquals(0, on.limiter.tryAcquire(look).remaining());
-        assertEquals(DenialReason.SOLD_OUT, reason(on, order(sale, "zoe", 1, "z")));
-        on.time.advance(Duration.ofMinutes(15).plusNanos(2_000));
-        for (int i = 0; i < 2; i++) {
-            assertEquals(300, on.limiter.tryAcquire(look).remaining(), "a look writes nothing");
-        }
-        assertTrue(on.look(order(sale, "zoe", 1, "z")).allowed());
-        assertFalse(on.limiter.confirm(first));
-        assertTrue(on.takes(order(sale, "ann", 100, "b")), "what a member had counts no more either");
-        assertEquals(200, on.limiter.tryAcquire(look).remaining());
-    }
-
-    /** Asked by looks, so that nothing is forgotten meanwhile. */
-    @OnEachBackend
-    void whatAMemberHadIsCountedAtEachEndOfAHold(OpenBackend on) {
-        Policy sale = sale(100, 9, Duration.ofMinutes(15));
-        on.time.setMicros(OPENS);
-        long start = on.time.nowMicros();
-        long minute = 60_000_000;
-        List<Decision> bought = new ArrayList<>();
-        for (int i = 0; i < 10; i++) {
-            on.time.setMicros(start + i * minute);
-            Decision one = on.take(order(sale, "ann", 1, "a" + i));
-            assertTrue(one.allowed());
-            bought.add(one);
-            if (i == 3) {
-                assertTrue(on.limiter.refund(bought.get(2)));
-            }
-        }
-        for (int i = 0; i < 10; i++) {
-            on.time.setMicros(start + (15 + i) * minute);
-            int has = i < 2 ? 8 - i : 9 - i;
-            assertTrue(on.look(order(sale, "ann", 9 - has, "b")).allowed());
-            LimitOutcome more =
-                    on.look(order(sale, "ann", 10 - has, "b")).binding().orElseThrow();
-            assertEquals(has == 0 ? DenialReason.QUANTITY : DenialReason.ALREADY_HAD, more.reason());
-        }
-    }
-
-    /** A call forgets a portion of a large purchase. If the clock steps back, the rest is on hold again, and belongs to nobody. */
-    @OnEachBackend
-    void aLargePurchaseIsForgottenInPortions(OpenBackend on) {
-        Policy sale = sale(200, 150, Duration.ofMinutes(15));
-        on.time.setMicros(OPENS);
-        PermitRequest look = PermitRequest.of(sale, KEY, 0).withLook();
-        Decision ann = on.take(order(sale, "ann", 120, "a"));
-        on.time.advance(Duration.ofMinutes(1));
-        assertTrue(on.limiter.confirm(on.take(order(sale, "bob", 10, "b"))));
-        on.time.advance(Duration.ofMinutes(14));
-        assertEquals(DenialReason.QUANTITY, reason(on, order(sale, "eve", 151, "e")), "a call that forgets 50");
-        assertEquals(190, on.limiter.tryAcquire(look).remaining());
-        on.time.setMicros(micros(START.plusSeconds(120)));
-        assertEquals(120, on.limiter.tryAcquire(look).remaining(), "70 are on hold again");
-        assertFalse(on.limiter.confirm(ann), "they are no purchase");
-        assertEquals(DenialReason.ALREADY_HAD, reason(on, order(sale, "ann", 81, "a")));
-        assertEquals(DenialReason.QUOTA, reason(on, order(sale, "ann", 80, "a")), "a new one");
-        assertEquals(40, on.limiter.tryAcquire(look).remaining());
-    }
-
-    @Test
-    void nobodyWaitsAndNoFailureModeSells() {
-        Policy sale = sale(1, 1, Duration.ZERO);
-        assertEquals(FailureMode.DENY, sale.onFailure());
-        for (FailureMode mode : List.of(FailureMode.LOCAL, FailureMode.ALLOW)) {
-            assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> sale.withFailureMode(mode))
-                            .getMessage())
-                    .startsWith("RL-174 "));
-        }
-        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create())) {
-            assertThrows(
-                    IllegalArgumentException.class,
-                    () -> limiter.acquire(PermitRequest.of(List.of(order(sale, "ann", 1, "a")))
-                            .withMaxWait(Duration.ofSeconds(1))));
-        }
+    void nobodyWaitsForAStock(OpenBackend on) {
+        PermitRequest order = PermitRequest.of(List.of(order(sale(1, 1, Duration.ZERO), "ann", 1, "a")));
+        assertThrows(
+                IllegalArgumentException.class, () -> on.limiter.acquire(order.withMaxWait(Duration.ofSeconds(1))));
     }
 }

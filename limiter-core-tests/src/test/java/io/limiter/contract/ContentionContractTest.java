@@ -42,20 +42,6 @@ class ContentionContractTest {
         assertEquals(LIMIT, granted(on, i -> List.of(AnyAlgorithm.charge(policy, KEY, 1))));
     }
 
-    @ParameterizedTest(name = "{0} on {1}")
-    @MethodSource("algorithmsAndBackends")
-    void refundsAreTakenByOthersAndNothingIsLost(Algorithm algorithm, OpenBackend on) throws Exception {
-        Policy policy = policy("p", algorithm);
-        together(() -> {
-            for (int i = 0; i < CALLS_EACH; i++) {
-                on.limiter.refund(
-                        on.limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, KEY, 1 + i % 3)))));
-            }
-            return 0L;
-        });
-        assertEquals(LIMIT, Looks.left(on.limiter, policy, KEY));
-    }
-
     @OnEachBackend
     void severalLimitsGrantTheLeastOfThem(OpenBackend on) throws Exception {
         List<Limit> limits = new ArrayList<>();

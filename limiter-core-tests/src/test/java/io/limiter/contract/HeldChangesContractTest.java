@@ -107,24 +107,6 @@ class HeldChangesContractTest {
         }
     }
 
-    /** A call gives back 50 of those that have run out; a look none. */
-    @ParameterizedTest(name = "{0}")
-    @MethodSource("backends")
-    void whatHasRunOutComesBackInPortions(TestedBackend tested) {
-        on(tested, Limit.fixedWindow(1_000, Duration.ofDays(2)), stage -> {
-            stage.reserve(1, Duration.ofDays(1));
-            for (int i = 0; i < 120; i++) {
-                stage.reserve(1, Duration.ofSeconds(1));
-            }
-            stage.pass(1);
-            assertEquals(879, stage.left());
-            for (long left : new long[] {928, 977, 996, 995}) {
-                assertTrue(stage.takes(1));
-                assertEquals(left, stage.left());
-            }
-        });
-    }
-
     /** Where nothing is held any more, or nothing was, a clock that stepped back costs one period, as without holds. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("backends")

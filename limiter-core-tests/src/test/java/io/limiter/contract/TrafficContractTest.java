@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.TrafficRun;
+import java.time.Duration;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -22,9 +25,13 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Seeded traffic on every backend, also with reservations, against the naive model: every answer equal, field by field. Since each backend equals
  * the same model, Lua equals Java. Each run has a backend, keys and a time of its own, so several go side by side.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class TrafficContractTest {
     /** Steps for each algorithm. PlantedFaultsTest misses no fault with 750 either. */
     private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(750, 20_000));
+
+    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 20_000));
+    private static final int REMEMBERED_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_000, 4_000));
 
     /** What is left of them where the same scripts run again, on another server or another number of servers. */
     private static final int SHARE_OF_REPEATS = 4;
@@ -32,104 +39,59 @@ class TrafficContractTest {
     private static final Set<String> FIRST = Set.of("in-process", "redis-single");
 
     private static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_121L);
+    private static final long HELD_SEED = Long.getLong("limiter.traffic.seed", 20_261_124L);
+    private static final long REMEMBERED_SEED = Long.getLong("limiter.traffic.seed", 20_261_122L);
     private static final double LEAST_DENIED = 0.3;
+    private static final double LEAST_REMEMBERED = 0.005;
 
-    static Stream<Arguments> algorithmsAndBackends() {
-        return withBackends(Stream.of(Algorithm.values()));
+    private static Stream<Arguments> onEach(Supplier<Stream<?>> runs) {
+        return Backends.all().stream().flatMap(tested -> runs.get().map(run -> Arguments.of(run, tested)));
     }
 
-    static Stream<Arguments> reservableOnesAndBackends() {
-        return withBackends(HeldRun.algorithms().stream());
+    static Stream<Arguments> runs() {
+        return onEach(() -> Stream.concat(
+                Stream.of(Algorithm.values()).map(algorithm -> TrafficRun.of(algorithm, SEED)),
+                Stream.of(TrafficRun.mixed(SEED))));
     }
 
-    private static Stream<Arguments> withBackends(Stream<Algorithm> algorithms) {
-        return algorithms.flatMap(
-                algorithm -> Backends.all().stream().map(backend -> Arguments.of(algorithm, backend)));
-    }
-
-    static Stream<TestedBackend> backends() {
-        return Backends.all().stream();
-    }
-
-    @Execution(ExecutionMode.CONCURRENT)
     @ParameterizedTest(name = "{0} on {1}")
-    @MethodSource("algorithmsAndBackends")
-    void everyAnswerIsThatOfTheModel(Algorithm algorithm, TestedBackend tested) {
-        run(TrafficRun.of(algorithm, SEED), tested, stepsOn(tested));
-    }
-
-    @Execution(ExecutionMode.CONCURRENT)
-    @ParameterizedTest(name = "several limits and charges on {0}")
-    @MethodSource("backends")
-    void severalLimitsAndChargesToo(TestedBackend tested) {
-        run(TrafficRun.mixed(SEED), tested, stepsOn(tested) / 2);
-    }
-
-    @Execution(ExecutionMode.CONCURRENT)
-    @ParameterizedTest(name = "a stock with hundreds of holds on {0}")
-    @MethodSource("backends")
-    void aStockWithHundredsOfHoldsToo(TestedBackend tested) {
-        ManualTime time = new ManualTime();
-        try (Backend backend = tested.open(time)) {
-            TrafficRun.ofLargeStock(SEED).against(backend, time, stepsOn(tested));
-        }
-    }
-
-    private static int stepsOn(TestedBackend tested) {
-        return share(STEPS, tested);
-    }
-
-    /** How many of the steps a run takes on this backend. */
-    static int share(int steps, TestedBackend tested) {
-        return FIRST.contains(tested.name()) ? steps : steps / SHARE_OF_REPEATS;
-    }
-
-    private static void run(TrafficRun traffic, TestedBackend tested, int steps) {
+    @MethodSource("runs")
+    void everyAnswerIsThatOfTheModel(TrafficRun traffic, TestedBackend tested) {
+        int steps = share(STEPS, tested);
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time)) {
             double denied = traffic.against(backend, time, steps);
             // The first steps of the same traffic may be tame.
             assertTrue(
-                    steps < STEPS / 2 || denied >= LEAST_DENIED,
+                    steps < STEPS || denied >= LEAST_DENIED,
                     "only " + denied + " of the calls were denied: the traffic is too tame");
         }
     }
 
-    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 20_000));
-    private static final long HELD_SEED = Long.getLong("limiter.traffic.seed", 20_261_124L);
+    static Stream<Arguments> largeStocks() {
+        return onEach(() -> Stream.of(TrafficRun.ofLargeStock(SEED)));
+    }
 
-    @Execution(ExecutionMode.CONCURRENT)
+    /** A stock with hundreds of holds. */
     @ParameterizedTest(name = "{0} on {1}")
-    @MethodSource("reservableOnesAndBackends")
-    void everyAnswerWithHoldsIsThatOfTheModel(Algorithm algorithm, TestedBackend tested) {
-        run(HeldRun.of(algorithm, HELD_SEED), tested);
-    }
-
-    @Execution(ExecutionMode.CONCURRENT)
-    @ParameterizedTest(name = "{0} that changes on {1}")
-    @MethodSource("reservableOnesAndBackends")
-    void alsoWhileLimitsChange(Algorithm algorithm, TestedBackend tested) {
-        run(HeldRun.changing(algorithm, HELD_SEED), tested);
-    }
-
-    @Execution(ExecutionMode.CONCURRENT)
-    @ParameterizedTest(name = "several limits and charges on {0}")
-    @MethodSource("backends")
-    void severalLimitsAndChargesWithHoldsToo(TestedBackend tested) {
-        run(HeldRun.mixed(HELD_SEED), tested);
-    }
-
-    @Execution(ExecutionMode.CONCURRENT)
-    @ParameterizedTest(name = "many that run out at once on {0}")
-    @MethodSource("backends")
-    void manyThatRunOutAtOnceToo(TestedBackend tested) {
+    @MethodSource("largeStocks")
+    void alsoOfALargeStock(TrafficRun traffic, TestedBackend tested) {
         ManualTime time = new ManualTime();
         try (Backend backend = tested.open(time)) {
-            HeldRun.crowded(HELD_SEED).against(backend, time, share(4 * HELD_STEPS, tested));
+            traffic.against(backend, time, share(STEPS, tested));
         }
     }
 
-    private static void run(HeldRun traffic, TestedBackend tested) {
+    static Stream<Arguments> heldRuns() {
+        return onEach(() -> Stream.concat(
+                HeldRun.algorithms().stream()
+                        .flatMap(one -> Stream.of(HeldRun.of(one, HELD_SEED), HeldRun.changing(one, HELD_SEED))),
+                Stream.of(HeldRun.mixed(HELD_SEED))));
+    }
+
+    @ParameterizedTest(name = "{0} on {1}")
+    @MethodSource("heldRuns")
+    void alsoWithHolds(HeldRun traffic, TestedBackend tested) {
         ManualTime time = new ManualTime();
         int steps = share(HELD_STEPS, tested);
         try (Backend backend = tested.open(time)) {
@@ -138,5 +100,41 @@ class TrafficContractTest {
         if (steps == HELD_STEPS) {
             traffic.assertWild();
         }
+    }
+
+    static Stream<Arguments> crowds() {
+        return onEach(() -> Stream.of(HeldRun.crowded(HELD_SEED)));
+    }
+
+    @ParameterizedTest(name = "{0} on {1}")
+    @MethodSource("crowds")
+    void alsoWithManyHoldsThatRunOutAtOnce(HeldRun traffic, TestedBackend tested) {
+        ManualTime time = new ManualTime();
+        try (Backend backend = tested.open(time)) {
+            traffic.against(backend, time, share(4 * HELD_STEPS, tested));
+        }
+    }
+
+    /** How many of the steps a run takes on this backend. */
+    private static int share(int steps, TestedBackend tested) {
+        return FIRST.contains(tested.name()) ? steps : steps / SHARE_OF_REPEATS;
+    }
+
+    static Stream<TrafficRun> remembered() {
+        return Stream.concat(
+                AnyAlgorithm.plain().stream().map(algorithm -> TrafficRun.of(algorithm, REMEMBERED_SEED)),
+                Stream.of(TrafficRun.mixed(REMEMBERED_SEED)));
+    }
+
+    /** On a Redis whose denials are remembered, against the model, which asks anew each time. */
+    @ParameterizedTest
+    @MethodSource("remembered")
+    void alsoWithDenialsFromMemory(TrafficRun traffic) {
+        ManualTime time = new ManualTime();
+        try (Backend backend =
+                Backends.connected(Backends.shared().timeSource(time).denialMaxAge(Duration.ofMinutes(1)))) {
+            traffic.against(backend, time, REMEMBERED_STEPS);
+        }
+        assertTrue(traffic.remembered() >= LEAST_REMEMBERED, "remembered only " + traffic.remembered());
     }
 }

@@ -4,6 +4,8 @@ import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.internal.backend.ForwardingBackend;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,6 +23,7 @@ class AskedBackend extends ForwardingBackend {
     int granted;
     boolean holdsBack;
     boolean isDown;
+    BackendException outage = new BackendException("down");
 
     AskedBackend(Backend backend) {
         this.backend = backend;
@@ -35,7 +38,7 @@ class AskedBackend extends ForwardingBackend {
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
         asked.add(charges);
         if (isDown) {
-            return CompletableFuture.failedFuture(new BackendException("down"));
+            return CompletableFuture.failedFuture(outage);
         }
         CompletableFuture<Decision> decision = backend.decide(charges, mode).toCompletableFuture();
         granted += decision.join().allowed() ? 1 : 0;
@@ -58,5 +61,10 @@ class AskedBackend extends ForwardingBackend {
     public CompletionStage<Boolean> refund(Decision decision) {
         refunded.add(decision);
         return backend.refund(decision);
+    }
+
+    @Override
+    public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
+        return isDown ? CompletableFuture.failedFuture(outage) : backend.reset(policy, key);
     }
 }

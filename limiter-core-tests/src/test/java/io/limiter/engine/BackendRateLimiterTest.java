@@ -4,11 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.never;
-import static org.mockito.Mockito.verify;
-import static org.mockito.Mockito.when;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Backend;
@@ -18,7 +13,6 @@ import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.LimiterMonitor;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
@@ -29,17 +23,18 @@ import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.mockito.Mockito;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the limiter makes of a backend that can't answer. The backend is our own seam, so it may be a mock. */
+/** What the limiter makes of a backend that can't answer. */
 class BackendRateLimiterTest {
     private static final PartitionKey KEY = PartitionKey.of("a");
     private static final Policy LOCAL = Policy.of("local", Limit.slidingList(10, Duration.ofMinutes(1)));
@@ -48,12 +43,10 @@ class BackendRateLimiterTest {
     private static final Policy DENY =
             Policy.of("deny", Limit.slidingList(10, Duration.ofMinutes(1))).withFailureMode(FailureMode.DENY);
 
-    private final Backend away = backend();
+    private final AskedBackend away = new AskedBackend(InProcessBackend.create());
 
     BackendRateLimiterTest() {
-        when(away.decide(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
-        when(away.refund(any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
-        when(away.reset(any(), any())).thenReturn(CompletableFuture.failedFuture(new BackendException("down")));
+        away.isDown = true;
     }
 
     @Test
@@ -69,15 +62,13 @@ class BackendRateLimiterTest {
     @Test
     void onlyAnOutageIsAnsweredByAllow() {
         for (BackendException.Kind kind : BackendException.Kind.values()) {
-            Backend failing = backend();
-            when(failing.decide(any(), any()))
-                    .thenReturn(CompletableFuture.failedFuture(new BackendException(kind, "RL-000 test", null)));
+            away.outage = new BackendException(kind, "RL-000 test", null);
             boolean open = kind == BackendException.Kind.UNAVAILABLE || kind == BackendException.Kind.FAULT;
-            RateLimiter withShare = RateLimiters.builder(failing)
+            RateLimiter withShare = RateLimiters.builder(away)
                     .fallback(InProcessBackend.create())
                     .build();
             assertEquals(open ? Decision.Source.FAILED_OPEN : Decision.Source.LOCAL_FALLBACK, ask(withShare, ALLOW));
-            RateLimiter alone = RateLimiters.on(failing);
+            RateLimiter alone = RateLimiters.on(away);
             assertEquals(
                     kind == BackendException.Kind.OVERLOADED
                             ? Decision.Source.FAILED_CLOSED
@@ -180,19 +171,7 @@ class BackendRateLimiterTest {
         assertTrue(limiter.refund(local));
         assertEquals(10, Looks.left(limiter, LOCAL, KEY));
         assertFalse(limiter.refund(limiter.tryAcquire(ALLOW, KEY, 1)), "nobody counted");
-        verify(away, never()).refund(any());
-    }
-
-    /** A second call of the same microsecond leaves equal timestamps, which a second refund of the first would take. */
-    @Test
-    void aSecondRefundGivesNothing() {
-        RateLimiter limiter = RateLimiters.on(
-                InProcessBackend.builder().timeSource(new ManualTime()).build());
-        Decision first = limiter.tryAcquire(LOCAL, KEY, 2);
-        assertTrue(limiter.tryAcquire(LOCAL, KEY, 2).allowed());
-        assertTrue(limiter.refund(first));
-        assertFalse(limiter.refund(first), "a second time");
-        assertEquals(8, Looks.left(limiter, LOCAL, KEY));
+        assertEquals(List.of(), away.refunded);
     }
 
     @Test
@@ -237,16 +216,27 @@ class BackendRateLimiterTest {
         }
     }
 
-    @Test
-    void whatIsTooMuchForAShareIsNotNever() {
+    /** Whether a backend answers or not. */
+    @ParameterizedTest
+    @EnumSource(names = {"LOCAL", "DENY"})
+    void whatIsTooMuchForALimitIsNever(FailureMode mode) {
+        Policy closed =
+                Policy.of("closed", Limit.slidingList(0, Duration.ofMinutes(1))).withFailureMode(mode);
+        Policy ten = LOCAL.withFailureMode(mode);
         RateLimiter limiter = RateLimiters.builder(away)
                 .fallback(InProcessBackend.create())
                 .instances(4)
                 .build();
-        Decision decision = limiter.tryAcquire(LOCAL, KEY, 5);
-        assertFalse(decision.allowed());
-        assertEquals(LOCAL, decision.charges().get(0).policy());
-        assertEquals(Duration.ofSeconds(1), decision.retryAfter().orElseThrow());
+        for (List<Charge> charges : List.of(
+                List.of(new Charge(closed, KEY, 1)),
+                List.of(new Charge(ten, KEY, 11)),
+                List.of(new Charge(ten, KEY, 1), new Charge(closed, KEY, 1)))) {
+            Decision decision = limiter.tryAcquire(PermitRequest.of(charges));
+            assertFalse(decision.allowed() || decision.source().isExact());
+            assertEquals(Optional.empty(), decision.retryAfter(), charges::toString);
+        }
+        Decision whole = limiter.tryAcquire(PermitRequest.of(List.of(new Charge(ten, KEY, 10))));
+        assertEquals(Duration.ofSeconds(1), whole.retryAfter().orElseThrow(), "a share may be too small");
     }
 
     @Test
@@ -257,46 +247,42 @@ class BackendRateLimiterTest {
 
     @Test
     void aBackendThatThrowsIsOneThatFails() {
-        Backend broken = backend();
-        when(broken.decide(any(), any())).thenThrow(new IllegalStateException("broken"));
+        Backend broken = new AskedBackend(away) {
+            @Override
+            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+                throw new IllegalStateException("broken");
+            }
+        };
         assertEquals(Decision.Source.FAILED_CLOSED, ask(RateLimiters.on(broken), DENY));
         assertEquals(
                 Decision.Source.FAILED_CLOSED,
                 ask(RateLimiters.builder(away).fallback(broken).build(), LOCAL));
     }
 
-    @Test
-    void aRefundOfADenialGivesNothing() {
-        RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-        assertTrue(limiter.tryAcquire(LOCAL, KEY, 10).allowed());
-        assertFalse(limiter.refund(limiter.tryAcquire(LOCAL, KEY, 1)));
-        assertEquals(0, Looks.left(limiter, LOCAL, KEY));
+    private AskedBackend slow() {
+        AskedBackend slow = new AskedBackend(InProcessBackend.create());
+        slow.holdsBack = true;
+        return slow;
     }
 
     @Test
     void anInterruptIsKeptAndTheAnswerStillComes() {
-        CompletableFuture<Decision> late = new CompletableFuture<>();
-        Backend slow = backend();
-        when(slow.decide(any(), any())).thenReturn(late);
+        AskedBackend slow = slow();
         Thread.currentThread().interrupt();
-        CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)
-                .execute(() -> late.completeExceptionally(new BackendException("late")));
-        assertEquals(Decision.Source.FAILED_OPEN, ask(RateLimiters.on(slow), ALLOW));
+        CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS).execute(slow::answer);
+        assertEquals(Decision.Source.IN_PROCESS, ask(RateLimiters.on(slow), ALLOW));
         assertTrue(Thread.interrupted());
     }
 
     @Test
     void asynchronousAnswersComeOnTheExecutor() throws Exception {
-        CompletableFuture<Decision> late = new CompletableFuture<>();
-        Backend slow = backend();
-        when(slow.decide(any(), any())).thenReturn(late);
+        AskedBackend slow = slow();
         ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "chosen"));
         try {
             RateLimiter limiter = RateLimiters.builder(slow).executor(executor).build();
             CompletableFuture<String> thread = limiter.acquireAsync(PermitRequest.of(ALLOW, KEY, 1))
-                    .thenApply(decision -> Thread.currentThread().getName())
-                    .toCompletableFuture();
-            late.completeExceptionally(new BackendException("late"));
+                    .thenApply(decision -> Thread.currentThread().getName());
+            slow.answer();
             assertEquals("chosen", thread.get(60, TimeUnit.SECONDS));
         } finally {
             executor.shutdownNow();
@@ -305,10 +291,10 @@ class BackendRateLimiterTest {
 
     @Test
     void closingClosesBoth() {
-        Backend fallback = backend();
-        RateLimiters.builder(away).fallback(fallback).build().close();
-        verify(away).close();
-        verify(fallback).close();
+        List<Backend> both = List.of(InProcessBackend.create(), InProcessBackend.create());
+        RateLimiters.builder(both.get(0)).fallback(both.get(1)).build().close();
+        List<Charge> one = List.of(new Charge(LOCAL, KEY, 1));
+        both.forEach(closed -> assertThrows(BackendException.class, () -> closed.decideNow(one, Backend.Mode.TAKE)));
     }
 
     private static Decision.Source ask(RateLimiter limiter, Policy... policies) {
@@ -326,27 +312,16 @@ class BackendRateLimiterTest {
         return passes;
     }
 
-    /** A backend with only the stages: a waiting caller waits for those. */
-    private static Backend backend() {
-        return mock(Backend.class, Mockito.CALLS_REAL_METHODS);
-    }
-
     /** An outage has one exception, and few of its calls look at the clock; each other failure does. */
     @Test
     void aFailureLongAfterTheLastOneIsLogged() {
         ManualTimer timer = new ManualTimer();
-        AtomicReference<BackendException> reason = new AtomicReference<>(new BackendException("gone"));
-        Backend failing = new AskedBackend(InProcessBackend.create()) {
-            @Override
-            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-                return CompletableFuture.failedFuture(reason.get());
-            }
-        };
-        RateLimiter limiter = RateLimiters.builder(failing).timer(timer).build();
+        RateLimiter limiter = RateLimiters.builder(away).timer(timer).build();
+        away.outage = new BackendException("gone");
         try (LogLines log = new LogLines().ofThreads()) {
             limiter.tryAcquire(DENY, KEY, 1);
             timer.advance(11_000_000);
-            reason.set(new BackendException("gone"));
+            away.outage = new BackendException("gone");
             limiter.tryAcquire(DENY, KEY, 1);
             assertEquals(2, log.of(Level.WARN, "gone").size(), "another failure");
             timer.advance(11_000_000);

@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls in flight, decided in this JVM. */
 class InFlightTest {
@@ -94,23 +96,17 @@ class InFlightTest {
         }
     }
 
-    @Test
-    void aRefundEndsTheCallAndGivesTheRateBack() {
+    /** Of a call that runs, which it ends, and of one that has ended. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRefundGivesTheRatesOfACallBack(boolean hasEnded) {
         InFlight first = limiter.enter(BOTH, KEY, 1);
+        if (hasEnded) {
+            first.close();
+        }
         assertTrue(limiter.refund(first.decision()));
         first.close();
         assertEquals(0, limiter.monitor().inFlight("both"));
-        Decision look = Looks.at(limiter, BOTH, KEY);
-        assertEquals(
-                List.of(2L, 3L),
-                look.outcomes().stream().map(LimitOutcome::remaining).toList());
-    }
-
-    @Test
-    void theRatesOfACallThatHasEndedCanBeGivenBack() {
-        InFlight first = limiter.enter(BOTH, KEY, 1);
-        first.close();
-        assertTrue(limiter.refund(first.decision()));
         Decision look = Looks.at(limiter, BOTH, KEY);
         assertEquals(
                 List.of(2L, 3L),

@@ -35,7 +35,7 @@ final class SettlingBackend extends AskedBackend {
 
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        return isDown ? CompletableFuture.failedFuture(new BackendException("down")) : inner.reserve(charges, terms);
+        return isDown ? CompletableFuture.failedFuture(outage) : inner.reserve(charges, terms);
     }
 
     @Override

@@ -230,9 +230,12 @@ class UnsettledTest {
     }
 
     @Test
-    void twoChargesToOneStateAreRefused() {
+    void whatIsNoReservationIsRefused() {
         Policy policy = bucket(10);
         Charge one = new Charge(policy, KEY, 1);
+        assertThrows(IllegalArgumentException.class, () -> limiter.reserve(policy.withHolds(0), KEY, 1, MINUTE));
+        assertThrows(IllegalArgumentException.class, () -> limiter.reserve(policy, KEY, 0, MINUTE));
+        assertThrows(IllegalArgumentException.class, () -> limiter.reserve(policy, KEY, 1, Duration.ofDays(2)));
         assertThrows(IllegalArgumentException.class, () -> limiter.reserve(List.of(), MINUTE));
         assertThrows(IllegalArgumentException.class, () -> limiter.reserve(List.of(one, one), MINUTE));
         assertThrows(IllegalArgumentException.class, () -> limiter.reserveAsync(List.of(one, one), MINUTE));

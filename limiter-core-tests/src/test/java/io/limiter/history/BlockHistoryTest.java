@@ -16,6 +16,7 @@ import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -135,11 +136,14 @@ class BlockHistoryTest {
                 .toList();
     }
 
-    private static void check(Duration maxAge, Duration lasts) throws Exception {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 300})
+    void whatBlockedCallersSeeHasAnExplanation(int maxAgeMillis) throws Exception {
         // How many calls there are in a run, and so whether there is a block, depends on what else the machine does.
         for (int i = 0; i < MOST_RUNS; i++) {
             int scale = 1 << i / 2;
-            List<List<Seen>> ofKeys = run(maxAge, lasts, Fault.NONE, scale);
+            Duration lasts = Duration.ofSeconds(Repeats.of(1, 4));
+            List<List<Seen>> ofKeys = run(Duration.ofMillis(maxAgeMillis), lasts, Fault.NONE, scale);
             assertEquals(List.of(), judged(ofKeys, scale));
             if (ofKeys.stream()
                     .allMatch(calls -> calls.stream().anyMatch(Seen::isBlockedByRedis)
@@ -148,19 +152,6 @@ class BlockHistoryTest {
             }
         }
         fail("a key was never blocked, or never admitted");
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 300})
-    void whatBlockedCallersSeeHasAnExplanation(int maxAgeMillis) throws Exception {
-        check(Duration.ofMillis(maxAgeMillis), Duration.ofSeconds(1));
-    }
-
-    @Tag("soak")
-    @ParameterizedTest
-    @ValueSource(ints = {0, 300})
-    void whatBlockedCallersSeeForLongerHasAnExplanation(int maxAgeMillis) throws Exception {
-        check(Duration.ofMillis(maxAgeMillis), Duration.ofSeconds(4));
     }
 
     @Tag("long")

@@ -1,34 +1,25 @@
 package io.limiter.history;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.limiter.Backend;
-import io.limiter.Decision;
-import io.limiter.Limit;
-import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
-import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -94,32 +85,6 @@ class HistoryTest {
                                         .filter(one -> one.kind() == kind && one.answer() == Answer.DONE)
                                         .count()
                                 > ENOUGH / 2);
-    }
-
-    /** As the judge takes it to be: such a window ends at the same time before and after a reset. */
-    @Test
-    void aWindowOfTheCalendarIsGivenBackWhatAResetHasGiven() {
-        Policy policy = Policy.of("p", Limit.fixedWindow(1, Duration.ofDays(1)).withZone(ZoneOffset.UTC));
-        for (boolean isRedis : new boolean[] {false, true}) {
-            prefix = "history-reset-" + RUNS.incrementAndGet();
-            ManualTime time = new ManualTime();
-            Backend backend = isRedis
-                    ? Backends.connected(RedisBackend.builder()
-                            .prefix(prefix)
-                            .address(RedisServers.single())
-                            .deadline(Duration.ofSeconds(30))
-                            .timeSource(time))
-                    : InProcessBackend.builder().timeSource(time).build();
-            try (RateLimiter limiter = RateLimiters.on(backend)) {
-                PartitionKey key = PartitionKey.of("k");
-                Decision before = limiter.tryAcquire(policy, key, 1);
-                limiter.reset(policy, key);
-                assertTrue(limiter.tryAcquire(policy, key, 1).allowed());
-                assertTrue(limiter.refund(before));
-                assertTrue(limiter.tryAcquire(policy, key, 1).allowed());
-                assertFalse(limiter.tryAcquire(policy, key, 1).allowed());
-            }
-        }
     }
 
     @Tag("soak")

@@ -272,4 +272,19 @@ class InProcessPartsTest extends BoundedBackend {
         assertTrue(limiter.refund(taken));
         assertEquals(5_000, backend.stamps());
     }
+
+    @Test
+    void aKeyKeepsItsSharedStateWhenOthersAreForgotten() {
+        start(1, 10);
+        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+        Policy daily = Policy.of("daily", Limit.fixedWindow(1, Duration.ofDays(1)));
+        Policy brief = Policy.of("brief", Limit.fixedWindow(1, Duration.ofSeconds(1)));
+        PartitionKey key = PartitionKey.of("k");
+        assertTrue(takes(filler, PartitionKey.global(), 1) && takes(daily, key, 1) && takes(brief, key, 1));
+        assertEquals(2, backend.table.sharedEntries.used());
+        time.advance(Duration.ofSeconds(2));
+        backend.table.reclaim(time.nowMicros());
+        assertEquals(1, backend.table.sharedEntries.used(), "only that of this limit");
+        assertFalse(takes(daily, key, 1));
+    }
 }

@@ -1,7 +1,6 @@
 package io.limiter.inprocess;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
@@ -11,18 +10,15 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
-import io.limiter.kit.Looks;
-import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A million distinct clients in this JVM: what they cost, and that the bound holds. Prints what it measured. */
+/** A million distinct clients in this JVM: what they cost. Prints what it measured. */
 @Tag("soak")
 class MillionClientsTest {
     private static final int CLIENTS = 1_000_000;
-    private static final int SPRAYED = 10_000_000;
 
     private final ManualTime time = new ManualTime();
 
@@ -50,38 +46,6 @@ class MillionClientsTest {
         assertEquals(CLIENTS, backend.entries());
         assertEquals(0, backend.overflowed());
         assertTrue(bytes < 400, bytes + " bytes a client");
-    }
-
-    @ParameterizedTest
-    @MethodSource("ofClients")
-    void theBoundHoldsAndTheExhaustedStayDenied(Algorithm algorithm) {
-        int bound = 100_000;
-        InProcessBackend backend =
-                InProcessBackend.builder().timeSource(time).maxEntries(bound).build();
-        RateLimiter limiter = RateLimiters.on(backend);
-        Policy policy = Policy.of("p", AnyAlgorithm.limit(algorithm, 10, 60_000_000));
-        PartitionKey exhausted = PartitionKey.of("exhausted");
-        int own = 0;
-        // Each minute 50 000 new clients and those of the minute before are forgotten; then a flood in one minute.
-        for (int i = 0; i < CLIENTS; i++) {
-            long overflowed = backend.overflowed();
-            limiter.tryAcquire(policy, client(i), 1);
-            own += backend.overflowed() == overflowed ? 1 : 0;
-            if (i % 50_000 == 49_999) {
-                time.advance(Duration.ofMinutes(1));
-            }
-        }
-        assertEquals(CLIENTS, own, "every newcomer of a steady stream gets a state of its own");
-        assertTrue(limiter.tryAcquire(policy, exhausted, 10).allowed());
-        for (int i = 0; i < CLIENTS; i++) {
-            limiter.tryAcquire(policy, PartitionKey.of("flood " + i), 1);
-        }
-        System.out.printf(
-                "%-12s flood of %d clients on %d states: %d of them got one of their own%n",
-                algorithm.text(), CLIENTS, bound, CLIENTS - backend.overflowed());
-        assertEquals(bound, backend.entries());
-        assertFalse(limiter.tryAcquire(policy, exhausted, 1).allowed());
-        assertEquals(0, Looks.left(limiter, policy, exhausted));
     }
 
     private static PartitionKey client(int i) {

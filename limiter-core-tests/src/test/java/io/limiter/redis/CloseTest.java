@@ -77,19 +77,22 @@ class CloseTest {
         RedisServer server = RedisServers.start(port);
         try (Jedis redis = new Jedis("127.0.0.1", port)) {
             int threads = Thread.activeCount();
+            Set<Thread> before = Thread.getAllStackTraces().keySet();
             for (int i = 0; i < 20; i++) {
                 try (RateLimiter limiter =
                         RateLimiters.on(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)))) {
                     assertFalse(asked(limiter).isEmpty());
+                    assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
                 }
                 assertTrue(
-                        Thread.getAllStackTraces().keySet().stream()
+                        newThreads(before).stream()
                                 .noneMatch(thread -> thread.getName().startsWith("limiter-redis")),
                         "our own threads have ended when it is closed");
             }
             Await.until(
                     "all connections but this test's are closed",
                     () -> redis.info("clients").contains("connected_clients:1\r"));
+            Await.until("all threads have ended", () -> newThreads(before).isEmpty());
             Await.until(
                     Duration.ofSeconds(30),
                     "no threads are left",
@@ -99,17 +102,6 @@ class CloseTest {
         } finally {
             RedisServers.stop(server);
         }
-    }
-
-    @Test
-    void ourOwnClientIsSmallAndLeavesNoThreadBehind() {
-        Set<Thread> before = Thread.getAllStackTraces().keySet();
-        RedisBackend backend = Backends.connected(Backends.redis().address(RedisServers.single()));
-        RateLimiter limiter = RateLimiters.on(backend);
-        assertTrue(limiter.tryAcquire(MANY, PartitionKey.of("k"), 1).allowed());
-        assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
-        limiter.close();
-        Await.until("all threads have ended", () -> newThreads(before).isEmpty());
     }
 
     private static Set<Thread> newThreads(Set<Thread> before) {

@@ -13,13 +13,16 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import java.util.regex.Matcher;
@@ -163,5 +166,37 @@ class ClusterTest {
             }
         }
         return sum;
+    }
+
+    /** A call that is denied at its second slot, after the first was charged, gives back what it took there. */
+    @Test
+    void whatWasTakenBeforeALateDenialIsGivenBack() throws Exception {
+        int callers = 8;
+        int rounds = 60;
+        Policy own = Policy.of("own", Limit.fixedWindow(10_000, Duration.ofHours(1)));
+        Policy contended = Policy.of("contended", Limit.fixedWindow(1, Duration.ofHours(1)));
+        int[] admitted = new int[callers];
+        try (RateLimiter limiter =
+                RateLimiters.on(Backends.connected(Backends.redis().cluster(addresses())))) {
+            CyclicBarrier together = new CyclicBarrier(callers);
+            AtOnce.run(callers, me -> {
+                for (int round = 0; round < rounds; round++) {
+                    together.await();
+                    // All see that the contended key is free; one gets it, the others have taken their own by then.
+                    List<Charge> charges = List.of(
+                            new Charge(own, PartitionKey.of("caller " + me), 1),
+                            new Charge(contended, PartitionKey.of("round " + round), 1));
+                    admitted[me] +=
+                            limiter.tryAcquire(PermitRequest.of(charges)).allowed() ? 1 : 0;
+                }
+            });
+            int all = 0;
+            for (int caller = 0; caller < callers; caller++) {
+                long used = 10_000 - Looks.left(limiter, own, PartitionKey.of("caller " + caller));
+                assertEquals(admitted[caller], used, "caller " + caller + " is charged for what it got");
+                all += admitted[caller];
+            }
+            assertTrue(all <= rounds, all + " admitted in " + rounds + " rounds");
+        }
     }
 }

@@ -319,4 +319,49 @@ class DenialCacheTest {
         byDefault.record(byDefault.beforeSend(List.of(charge), Mode.TAKE), denial(charge, 60 * SECOND));
         known(byDefault.find(List.of(charge)));
     }
+
+    private static final Policy LONG =
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofSeconds(10)).withName("x"));
+    private static final Policy SHORT =
+            Policy.of("p", Limit.fixedWindow(1, Duration.ofMillis(300)).withName("x"));
+
+    private static Charge one(Policy policy) {
+        return new Charge(policy, KEY, 1);
+    }
+
+    private List<Denial.SentCharge> send(Policy policy) {
+        return cache.beforeSend(List.of(one(policy)), Mode.TAKE);
+    }
+
+    /** A call under the shorter period may have cut the window, so what was answered before that may no longer be so. */
+    @Test
+    void aLateDenialOfAnEarlierPolicyIsNotUsed() {
+        List<Denial.SentCharge> older = send(LONG);
+        time.advance(Duration.ofMillis(1));
+        cache.record(send(SHORT), denial(one(SHORT), 300_000));
+        cache.record(older, denial(one(LONG), 8 * SECOND));
+        assertNull(find(LONG, KEY, 1));
+        assertNotNull(find(SHORT, KEY, 1));
+        cache.record(send(LONG), denial(one(LONG), 8 * SECOND));
+        assertNotNull(find(LONG, KEY, 1), "Redis was asked again");
+    }
+
+    @Test
+    void underOnePolicyTheOrderDoesNotMatter() {
+        List<Denial.SentCharge> older = send(LONG);
+        time.advance(Duration.ofMillis(1));
+        cache.record(send(LONG), denial(one(LONG), 300_000));
+        cache.record(older, denial(one(LONG), 301_000));
+        assertNotNull(find(LONG, KEY, 1));
+        time.advance(Duration.ofMillis(300));
+        assertNull(find(LONG, KEY, 1));
+    }
+
+    @Test
+    void aLaterDenialByAnotherPolicyOfTheNameIsUsed() {
+        cache.record(send(SHORT), denial(one(SHORT), 300_000));
+        time.advance(Duration.ofMillis(1));
+        cache.record(send(LONG), denial(one(LONG), 299_000));
+        assertNotNull(find(LONG, KEY, 1));
+    }
 }

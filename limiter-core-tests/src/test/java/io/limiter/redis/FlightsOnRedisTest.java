@@ -4,14 +4,12 @@ import static io.limiter.redis.FlightInstances.KEY;
 import static io.limiter.redis.FlightInstances.SLOW;
 import static io.limiter.redis.FlightInstances.free;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
-import io.limiter.Hold.Settlement;
 import io.limiter.InFlight;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
@@ -37,8 +35,6 @@ class FlightsOnRedisTest {
             .withHolds(10)
             .withFailureMode(FailureMode.DENY);
     private static final List<Charge> TOGETHER = List.of(new Charge(SLOW, KEY, 1), new Charge(TOKENS, KEY, 50));
-
-    private static final Duration HOLD = Duration.ofSeconds(2);
 
     private final FlightInstances instances = new FlightInstances();
 
@@ -91,18 +87,6 @@ class FlightsOnRedisTest {
         assertTrue(one.enter(SLOW, KEY, 1).allowed());
     }
 
-    @Test
-    void aDenialByAnotherPolicyTakesNoPermitInAClusterToo() {
-        RateLimiter one = instances.inCluster();
-        List<Charge> charges = List.of(new Charge(SLOW, KEY, 1), new Charge(RATE, PartitionKey.of("other"), 1));
-        InFlight first = one.enter(charges);
-        assertTrue(first.allowed());
-        assertFalse(one.enter(charges).allowed());
-        assertEquals(1, free(one, SLOW));
-        first.close();
-        Await.until("nothing is in flight", () -> free(one, SLOW) == 2);
-    }
-
     /** Of keys in many slots, which one command may have: what a call holds stands behind the form of its batch. */
     @Test
     void aBatchOfSeveralSlotsMayBeginWithACallThatHoldsNothing() {
@@ -135,26 +119,6 @@ class FlightsOnRedisTest {
         assertEquals(0, one.monitor().inFlight("slow"));
     }
 
-    /** In one command; what is not reserved is simply taken. */
-    @Test
-    void aReservationMayBeACallInFlightToo() {
-        RateLimiter one = instances.open();
-        Hold hold = one.reserve(TOGETHER, Duration.ofMinutes(1));
-        assertTrue(hold.allowed());
-        assertEquals(1, free(one, SLOW));
-        assertEquals(1, one.monitor().inFlight("slow"));
-        Hold second = one.reserve(TOGETHER, Duration.ofMinutes(1));
-        assertTrue(second.allowed());
-        one.end(second.decision());
-        Hold third = one.reserve(TOGETHER, Duration.ofMinutes(1));
-        assertFalse(third.allowed());
-        assertEquals(1, free(one, SLOW));
-        assertEquals(Settlement.SETTLED, one.settle(hold, 20));
-        assertEquals(30, free(one, TOKENS));
-        one.end(hold.decision());
-        Await.until("nothing is in flight", () -> free(one, SLOW) == 2);
-    }
-
     /** Only what a clock that stepped back has lengthened is cut, and nothing that its instance renews. */
     @Test
     void aShorterHoldLeavesTheOthers() {
@@ -168,21 +132,5 @@ class FlightsOnRedisTest {
         Duration held = RedisServers.heldFor(instances.prefix);
         // Its next renewal is at most 10 s later.
         assertTrue(held.compareTo(Duration.ofSeconds(15)) > 0, held::toString);
-    }
-
-    /** A policy with another limit, hold and rate: the permit goes back to the state that it was taken from. */
-    @Test
-    void aCallThatBeganUnderAnotherPolicyEndsInItsState() {
-        RateLimiter one = instances.open();
-        InFlight first = one.enter(SLOW, KEY, 1);
-        Policy changed =
-                Policy.of("slow", Limit.concurrent(1, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
-        assertFalse(one.enter(changed, KEY, 1).allowed());
-        first.close();
-        Await.until("it is free under the new policy", () -> {
-            InFlight next = one.enter(changed, KEY, 1);
-            next.close();
-            return next.allowed();
-        });
     }
 }

@@ -35,7 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.ClientKillParams;
+import redis.embedded.RedisServer;
 
 /** What the limiter does with a client of Lettuce, and what it asks either client that is no decision. */
 class LettuceTransportTest {
@@ -93,14 +94,15 @@ class LettuceTransportTest {
     }
 
     /** Connections are killed under load: no call waits for its deadline of 60 s, and none is counted twice. */
-    @Test
-    void whenConnectionsCloseTheirCallsEndAtOnce() {
-        RedisClient given = RedisClient.create();
-        try (Jedis redis = redis();
-                RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                        .lettuce(given, at("lettuce-killed"))
-                        .prefix("lettuce-killed")
-                        .deadline(Duration.ofSeconds(60))))) {
+    @ParameterizedTest
+    @EnumSource
+    void whenConnectionsCloseTheirCallsEndAtOnce(RedisClientKind client) {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port);
+        ClientKillParams others = new ClientKillParams().skipMe(ClientKillParams.SkipMe.YES);
+        try (Jedis redis = new Jedis("127.0.0.1", port);
+                RateLimiter limiter = RateLimiters.on(Backends.connected(
+                        client.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofSeconds(60))))) {
             long allowed = 0;
             long asked = 0;
             long began = System.nanoTime();
@@ -108,7 +110,7 @@ class LettuceTransportTest {
                 List<CompletableFuture<Decision>> answers = IntStream.range(0, 200)
                         .mapToObj(i -> limiter.acquireAsync(PermitRequest.of(POLICY, KEY, 1)))
                         .toList();
-                addresses(redis, "lettuce-killed").forEach(address -> kill(redis, address));
+                redis.clientKill(others);
                 asked += answers.size();
                 allowed += answers.stream().filter(one -> one.join().allowed()).count();
             }
@@ -119,15 +121,7 @@ class LettuceTransportTest {
             long counted = 100_000 - Looks.left(limiter, POLICY, KEY);
             assertTrue(counted >= allowed && counted <= asked, counted + " of " + asked + ", " + allowed + " allowed");
         } finally {
-            given.shutdown();
-        }
-    }
-
-    private static void kill(Jedis redis, String address) {
-        try {
-            redis.clientKill(address);
-        } catch (JedisDataException alreadyGone) {
-            // It was closed in the meantime.
+            RedisServers.stop(server);
         }
     }
 

@@ -413,4 +413,18 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         assertTrue(sentLater.tryEnd(Call.State.SENT));
         assertEquals(made + 30_000, sentLater.sinceMicros());
     }
+
+    @Test
+    void shortDeadlinesAmongLongOnesLeaveNoSweepsBehind() {
+        for (int i = 0; i < 400; i++) {
+            int first = sent.size();
+            new Asker(Duration.ofMillis(200));
+            new Asker(Duration.ofMillis(10));
+            time.advance(Duration.ofMillis(5));
+            runLater();
+            answer(first);
+            answer(first + 1);
+        }
+        assertTrue(later.size() <= 60, later.size() + " sweeps are waiting");
+    }
 }

@@ -1,11 +1,11 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.HeldRun;
 import io.limiter.kit.PlantedFault;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.TestedBackend;
@@ -26,6 +26,7 @@ class PlantedFaultsTest {
     /** Half as many as TrafficContractTest makes before a release. */
     private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 10_000);
 
+    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", 4_000);
     private static final long SEED = 42;
     private static final AtomicInteger RUNS = new AtomicInteger();
 
@@ -42,17 +43,18 @@ class PlantedFaultsTest {
     }
 
     @Test
-    void everyScriptHasItsFaults() {
-        for (Algorithm algorithm : Algorithm.values()) {
-            assertTrue(algorithm.isInFlight() || PlantedFaults.of(algorithm).size() >= 8);
-        }
+    void withoutAFaultNothingIsFoundOfReservations() {
+        assertEquals("", findingsOfHolds(PlantedFault.NONE));
     }
 
-    /** What the kit reports for a script with a fault: a difference, an error, a key without a time to live; or nothing. */
+    @ParameterizedTest
+    @MethodSource("io.limiter.redis.PlantedFaults#ofHolds")
+    void theKitFindsItOfReservations(PlantedFault fault) {
+        fault.assertIsFound(Script.alone(Algorithm.FIXED_WINDOW, true).text(), PlantedFaultsTest::findingsOfHolds);
+    }
+
     private static String findings(Algorithm algorithm, PlantedFault fault) {
-        String prefix = "fault-" + RUNS.incrementAndGet();
-        ManualTime time = new ManualTime();
-        try (EvalBackend backend = new EvalBackend(RedisServers.singlePort(), prefix, time, fault)) {
+        return findings(fault, (backend, time, prefix) -> {
             TrafficRun.of(algorithm, SEED).against(backend, time, STEPS);
             if (algorithm == Algorithm.ALLOTMENT) {
                 TrafficRun.ofLargeStock(SEED).against(backend, time, STEPS / 2);
@@ -65,6 +67,29 @@ class PlantedFaultsTest {
                                 clock -> new EvalBackend(RedisServers.singlePort(), prefix + "-trace", clock, fault))));
                 backend.forget(prefix + "-trace");
             }
+        });
+    }
+
+    private static String findingsOfHolds(PlantedFault fault) {
+        return HeldRun.algorithms().stream()
+                .map(algorithm -> findings(
+                        fault,
+                        (backend, time, prefix) -> HeldRun.of(algorithm, SEED).against(backend, time, HELD_STEPS)))
+                .filter(found -> !found.isEmpty())
+                .findFirst()
+                .orElse("");
+    }
+
+    private interface Kit {
+        void run(EvalBackend backend, ManualTime time, String prefix);
+    }
+
+    /** What the kit reports for a script with a fault: a difference, an error, a key without a time to live; or nothing. */
+    private static String findings(PlantedFault fault, Kit kit) {
+        String prefix = "fault-" + RUNS.incrementAndGet();
+        ManualTime time = new ManualTime();
+        try (EvalBackend backend = new EvalBackend(RedisServers.singlePort(), prefix, time, fault)) {
+            kit.run(backend, time, prefix);
             List<String> immortal = backend.immortalKeys(prefix);
             return immortal.isEmpty() ? "" : "keys without a time to live: " + immortal;
         } catch (AssertionError difference) {

@@ -2,12 +2,9 @@ package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Backend;
-import io.limiter.BackendException;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
@@ -23,24 +20,17 @@ import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
-import io.limiter.kit.Traffic;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
@@ -49,44 +39,6 @@ class RedisBackendTest {
     private static final PartitionKey KEY = PartitionKey.of("192.168.1.19");
     private static final Policy MANY =
             Policy.of("many", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
-
-    @Test
-    void everyKeyHasATimeToLive() {
-        String prefix = "ttl";
-        ManualTime time = new ManualTime();
-        for (boolean cluster : new boolean[] {false, true}) {
-            RedisBackend.Builder builder = RedisBackend.builder()
-                    .prefix(prefix)
-                    .deadline(Duration.ofSeconds(30))
-                    .timeSource(time);
-            RedisBackend backend = Backends.connected(
-                    cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()));
-            try (RateLimiter limiter = RateLimiters.on(backend)) {
-                Traffic traffic = Traffic.mixed(7);
-                List<Decision> decisions = new ArrayList<>();
-                for (int i = 0; i < 2_000; i++) {
-                    Traffic.Step step = traffic.next();
-                    time.setMicros(step.now());
-                    if (step.kind() == Traffic.Kind.REFUND && !decisions.isEmpty()) {
-                        limiter.refund(decisions.remove(decisions.size() - 1));
-                    } else if (step.kind() == Traffic.Kind.TAKE) {
-                        decisions.add(limiter.tryAcquire(
-                                PermitRequest.of(step.charges()).withEnd()));
-                    }
-                }
-            }
-            int keys = 0;
-            for (int port : cluster ? RedisServers.clusterPorts() : List.of(RedisServers.singlePort())) {
-                try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                    for (String key : redis.keys(prefix + ":*")) {
-                        keys++;
-                        assertTrue(redis.pttl(key) > 0, key + " has no time to live");
-                    }
-                }
-            }
-            assertTrue(keys > 10, "only " + keys + " keys were left to look at");
-        }
-    }
 
     /** Else what has run out after the last call would count until the window ends, and nobody could give it back. */
     @Test
@@ -164,33 +116,6 @@ class RedisBackendTest {
     }
 
     @Test
-    void keysOfOneClientShareASlotAndClientsSpreadOverAllMasters() {
-        Policy policy = Policy.of(
-                "spread", Limit.slidingList(5, Duration.ofMinutes(10)), Limit.tokenBucket(9, Duration.ofHours(1)));
-        RedisBackend backend = Backends.connected(RedisBackend.builder()
-                .prefix("slots")
-                .deadline(Duration.ofSeconds(30))
-                .cluster(RedisServers.cluster()));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            for (int i = 0; i < 60; i++) {
-                Decision decision = limiter.tryAcquire(policy, PartitionKey.of("client " + i), 1);
-                assertEquals(Decision.Source.REDIS, decision.source());
-            }
-        }
-        Set<Integer> masters = new HashSet<>();
-        for (int port : RedisServers.clusterPorts()) {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
-                int keys = redis.keys("slots:*").size();
-                assertEquals(0, keys % 2, "the two limits of a client lie on two masters");
-                if (keys > 0) {
-                    masters.add(port);
-                }
-            }
-        }
-        assertEquals(RedisServers.clusterPorts().size(), masters.size());
-    }
-
-    @Test
     void forgottenScriptsAreLoadedAgainAndNobodyNotices() {
         // Its own: calls of other tests may not be prepared for that.
         int port = RedisServers.freePort();
@@ -216,74 +141,6 @@ class RedisBackendTest {
     }
 
     @Test
-    void aGivenClientIsUsedWhateverItsCodecAndNeverShutDown() {
-        Config config = new Config();
-        config.useSingleServer().setAddress(RedisServers.single()).setConnectionMinimumIdleSize(1);
-        RedissonClient client = Redisson.create(config);
-        try {
-            try (RateLimiter limiter =
-                    RateLimiters.on(Backends.connected(Backends.redis().client(client)))) {
-                assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
-            }
-            assertFalse(client.isShutdown());
-        } finally {
-            client.shutdown();
-        }
-    }
-
-    @Test
-    void anErrorOfAScriptIsToldWithItsCodeAndWithoutTheKey() {
-        try (Backend backend = Backends.connected(RedisBackend.builder()
-                        .prefix("foreign")
-                        .deadline(Duration.ofSeconds(30))
-                        .address(RedisServers.single()));
-                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-            Policy policy = Policy.of("wrong", Limit.slidingList(3, Duration.ofHours(1)));
-            redis.set("foreign:{wrong:secret}:3600000000:sliding-list1", "hello");
-            Charge charge = new Charge(policy, PartitionKey.of("secret"), 1);
-            ExecutionException failure = assertThrows(
-                    ExecutionException.class,
-                    () -> backend.decide(List.of(charge), Backend.Mode.TAKE)
-                            .toCompletableFuture()
-                            .get());
-            BackendException cause = assertInstanceOf(BackendException.class, failure.getCause());
-            assertTrue(String.valueOf(cause.getMessage()).contains("WRONGTYPE"), cause.getMessage());
-            assertFalse(String.valueOf(cause.getMessage()).contains("secret"), cause.getMessage());
-        }
-    }
-
-    @Test
-    void aUserWhoMayTouchNothingElseIsEnough() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-            redis.aclSetUser(
-                    "app",
-                    "on",
-                    ">secret",
-                    "~mine:*",
-                    "-@all",
-                    "+evalsha",
-                    "+script|load",
-                    "+time",
-                    "+get",
-                    "+set",
-                    "+ping",
-                    "+hello",
-                    "+auth",
-                    "+client|setname",
-                    "+select");
-            String address = RedisServers.single().replace("//", "//app:secret@");
-            try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                    .prefix("mine")
-                    .deadline(Duration.ofSeconds(30))
-                    .address(address)))) {
-                assertTrue(limiter.tryAcquire(MANY, KEY, 1).allowed());
-            } finally {
-                redis.aclDelUser("app");
-            }
-        }
-    }
-
-    @Test
     void dependentCodeNeverRunsOnAThreadOfTheRedisClient() throws Exception {
         try (RateLimiter limiter =
                 RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
@@ -295,6 +152,45 @@ class RedisBackendTest {
                         .get(30, TimeUnit.SECONDS);
                 assertFalse(thread.startsWith("redisson") || thread.startsWith("limiter-"), thread);
             }
+        }
+    }
+
+    @Test
+    void theDatabaseIsTheOneThatTheAddressNames() {
+        try (RedisBackend backend =
+                        Backends.connected(Backends.redis().prefix("in-two").address(RedisServers.single() + "/2"));
+                RateLimiter limiter = RateLimiters.on(backend);
+                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            assertTrue(limiter.tryAcquire(
+                            Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1))), PartitionKey.of("k"), 1)
+                    .allowed());
+            assertTrue(redis.keys("in-two:*").isEmpty());
+            redis.select(2);
+            assertEquals(1, redis.keys("in-two:{p:k}*").size());
+        }
+    }
+
+    @Test
+    void whereThereIsNoDatabaseToChooseItIsRefused() {
+        List<String> addresses = List.of("redis://user:secret@a:1/2");
+        IllegalArgumentException refused = assertThrows(
+                IllegalArgumentException.class, () -> RedisBackend.builder().cluster(addresses));
+        assertTrue(String.valueOf(refused.getMessage()).contains("***@a:1/2"), refused.getMessage());
+        assertThrows(
+                IllegalArgumentException.class, () -> RedisBackend.builder().sentinel("m", addresses));
+    }
+
+    @Test
+    void oneOfSeveralAddressesIsEnough() {
+        String nobody = "redis://127.0.0.1:1";
+        try (RedisBackend cluster = RedisBackend.builder()
+                        .cluster(List.of(nobody, RedisServers.cluster().get(0)))
+                        .build();
+                RedisBackend master = RedisBackend.builder()
+                        .sentinel(RedisServers.MASTER, List.of(nobody, RedisServers.sentinel()))
+                        .build()) {
+            assertTrue(cluster.awaitConnected(Duration.ofSeconds(60)));
+            assertTrue(master.awaitConnected(Duration.ofSeconds(60)));
         }
     }
 }

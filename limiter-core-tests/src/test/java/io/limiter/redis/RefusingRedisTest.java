@@ -5,21 +5,48 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend.Health.State;
 import io.limiter.Decision;
+import io.limiter.Hold;
+import io.limiter.Hold.Settlement;
+import io.limiter.Limit;
+import io.limiter.LimiterMonitor.HoldCount;
+import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.params.ClientKillParams;
+import redis.clients.jedis.params.ClientKillParams.SkipMe;
 import redis.embedded.RedisServer;
 
 /** What an operator sees of a Redis that answers and decides nothing. */
 class RefusingRedisTest {
     private static final Duration LONG = Duration.ofSeconds(30);
+
+    private final int port = RedisServers.freePort();
+    private final RedisServer server = RedisServers.start(port);
+    private final Jedis operator = new Jedis("127.0.0.1", port);
+    private final RedisBackend backend = Backends.connected(RedisBackend.builder()
+            .address("redis://127.0.0.1:" + port)
+            .deadline(LONG)
+            .lookAgain(Duration.ofMillis(100)));
+    private final RateLimiter limiter = RateLimiters.on(backend);
+
+    @AfterEach
+    void stop() {
+        limiter.close();
+        operator.close();
+        RedisServers.stop(server);
+    }
 
     /** It answers, and every caller under `deny` gets 503: health reports it, with the code, until it decides again. */
     @ParameterizedTest
@@ -33,44 +60,45 @@ class RefusingRedisTest {
                 "RL-209 | ACL SETUSER default -evalsha | ACL SETUSER default +@all",
             })
     void itAnswersAndRefusesToDecide(String code, String harm, String remedy) {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        try (RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + port)
-                        .deadline(LONG)
-                        .lookAgain(Duration.ofMillis(100))
-                        .build();
-                RateLimiter limiter = RateLimiters.on(backend);
-                Jedis redis = new Jedis("127.0.0.1", port)) {
-            assertTrue(backend.awaitConnected(LONG));
-            Await.until("it decides", () -> HealthTest.ask(limiter) == Decision.Source.REDIS);
-            assertTrue(
-                    limiter.monitor().health().isDeciding(),
-                    limiter.monitor().health().toString());
+        Await.until("it decides", () -> HealthTest.ask(limiter) == Decision.Source.REDIS);
+        assertTrue(backend.health().isDeciding(), backend.health().toString());
 
-            run(redis, harm);
-            Await.until("callers are refused", () -> HealthTest.ask(limiter) == Decision.Source.FAILED_CLOSED);
-            Await.until(
-                    "health reports it",
-                    () -> !limiter.monitor().health().isDeciding()
-                            && limiter.monitor().health().findings().stream().anyMatch(line -> line.startsWith(code)));
-            assertEquals(
-                    1, limiter.monitor().health().serversThatAre(State.REFUSES).size());
+        run(harm);
+        Await.until("callers are refused", () -> HealthTest.ask(limiter) == Decision.Source.FAILED_CLOSED);
+        Await.until(
+                "health reports it",
+                () -> !backend.health().isDeciding()
+                        && backend.health().findings().stream().anyMatch(line -> line.startsWith(code)));
+        assertEquals(1, backend.health().serversThatAre(State.REFUSES).size());
 
-            run(redis, remedy);
-            Await.until(
-                    "it is well again",
-                    () -> limiter.monitor().health().isDeciding()
-                            && limiter.monitor().health().findings().isEmpty());
-            assertEquals(Decision.Source.REDIS, HealthTest.ask(limiter));
-        } finally {
-            RedisServers.stop(server);
-        }
+        run(remedy);
+        Await.until(
+                "it is well again",
+                () -> backend.health().isDeciding()
+                        && backend.health().findings().isEmpty());
+        assertEquals(Decision.Source.REDIS, HealthTest.ask(limiter));
     }
 
-    private static void run(Jedis redis, String command) {
+    private void run(String command) {
         String[] words = command.split(" ");
-        redis.sendCommand(
+        operator.sendCommand(
                 () -> words[0].getBytes(StandardCharsets.US_ASCII), Arrays.copyOfRange(words, 1, words.length));
+    }
+
+    /** As while it is stopped. Its rights are taken, or it needs a login from now on. */
+    @ParameterizedTest
+    @ValueSource(strings = {"-evalsha", "-@write", "resetpass >secret"})
+    void aSettlementIsTriedAgain(String harm) {
+        PartitionKey key = PartitionKey.of("k");
+        Policy policy =
+                Policy.of("p", Limit.fixedWindow(100, Duration.ofDays(1))).withHolds(10);
+        Hold hold = limiter.reserve(policy, key, 10, Duration.ofHours(1));
+        assertTrue(hold.allowed());
+        operator.aclSetUser("default", harm.split(" "));
+        operator.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
+        assertEquals(Settlement.PENDING, limiter.settle(hold, 4));
+        operator.aclSetUser("default", "nopass", "+@all");
+        Await.until("it is settled", () -> limiter.tryAcquire(policy, key, 0).remaining() == 96);
+        assertEquals(0, limiter.monitor().holds("p", HoldCount.LOST));
     }
 }

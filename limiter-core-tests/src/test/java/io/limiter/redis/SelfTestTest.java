@@ -41,12 +41,8 @@ class SelfTestTest {
         "role:master, role:slave, RL-203",
         "cluster_enabled:0, cluster_enabled:1, RL-207",
         "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:allkeys-lfu', RL-205",
-        "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:volatile-lru', RL-205",
         "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:volatile-ttl', RL-205",
-        "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:volatile-lfu', RL-205",
-        "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:volatile-random', RL-205",
         "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:allkeys-lru', RL-205",
-        "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:allkeys-random', RL-205",
         "maxmemory:0, 'maxmemory:1000\r\nmaxmemory_policy:noeviction', ",
         "maxmemory:0, 'maxmemory:0\r\nmaxmemory_policy:allkeys-lru', "
     })

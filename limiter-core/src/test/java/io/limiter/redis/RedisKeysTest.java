@@ -40,19 +40,6 @@ class RedisKeysTest {
     }
 
     @Test
-    void differentPartsAreDifferentNames() {
-        assertEquals("limiter:{vote_web:10}:10000000:fixed1", name("vote_web", "10"));
-        assertEquals("limiter:{vote:web_10}:10000000:fixed1", name("vote", "web_10"));
-    }
-
-    @Test
-    void noBraceComesFromAClient() {
-        assertEquals("limiter:{api:a%7Db%7Bc}:10000000:fixed1", name("api", "a}b{c"));
-        assertEquals("limiter:{api:x%3Ay}:10000000:fixed1", name("api", "x:y"));
-        assertEquals("limiter:{api:%0D%0A%00}:10000000:fixed1", name("api", "\r\n\0"));
-    }
-
-    @Test
     void aPrefixWithBracesIsRefused() {
         for (String prefix : List.of("{a}", "a{", "", "a b")) {
             assertThrows(IllegalArgumentException.class, () -> new RedisKeys(prefix, null));

@@ -231,4 +231,9 @@ public final class HeldRun {
             time.setMicros(now);
         }
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }

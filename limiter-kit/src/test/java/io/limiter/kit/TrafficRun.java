@@ -245,4 +245,9 @@ public final class TrafficRun {
         assertEquals(
                 expected, limiter.confirm(decision), () -> name + ", step " + number + ": confirmation of " + decision);
     }
+
+    @Override
+    public String toString() {
+        return name;
+    }
 }
