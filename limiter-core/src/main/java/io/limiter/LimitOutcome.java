@@ -238,24 +238,6 @@ public final class LimitOutcome {
     }
 
     @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof LimitOutcome that
-                && allowed == that.allowed
-                && permits == that.permits
-                && remaining == that.remaining
-                && stampOrWait == that.stampOrWait
-                && next == that.next
-                && reset == that.reset
-                && limit.equals(that.limit)
-                && charge().equals(that.charge());
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(key, limit, allowed, remaining, stampOrWait);
-    }
-
-    @Override
     public String toString() {
         return "LimitOutcome[" + charge() + ", " + limit + ", " + (allowed ? "allowed" : "denied by " + reason())
                 + ", remaining="

@@ -184,7 +184,7 @@ class ChargingTest {
             limits = 5/1h distinct ~ member = user ~ position = before-authentication | RL-146
             limits = 5/1h distinct ~ member = header:X-User ~ membr = ip | limiter.rules.r.member
             limits = - ~ plan = header:X-Plan ~ default-plan = fre | RL-169 ~ did you mean 'free'?
-            limits = - ~ plan = header:X-Plan ~ key = ip | RL-105 ~ add limiter.rules.r.default-plan = free
+            limits = - ~ plan = header:X-Plan ~ key = ip | RL-105 ~ add default-plan = free
             limits = - ~ plan = header:X Plan ~ default-plan = free | RL-104 ~ is not a source of plans; write header:X-Plan, user:plan
             limits = - ~ plan = my plans ~ default-plan = free | RL-104 ~ is not a source of plans
             limits = 5/1m ~ plan = header:X-Plan ~ default-plan = free | RL-106 ~ has plans, which have the limits

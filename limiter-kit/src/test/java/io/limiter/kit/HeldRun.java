@@ -116,7 +116,10 @@ public final class HeldRun {
                 Decision decision = backend.reserve(step.charges(), step.terms())
                         .toCompletableFuture()
                         .join();
-                assertEquals(holds.reserve(step.charges(), step.terms(), step.now()), decision.outcomes(), where);
+                assertEquals(
+                        holds.reserve(step.charges(), step.terms(), step.now()).toString(),
+                        decision.outcomes().toString(),
+                        where);
                 keepsItsWord(decision, true, step.now(), number, where);
                 full += decision.outcomes().stream()
                                 .anyMatch(one -> one.reason() == io.limiter.LimitOutcome.DenialReason.HOLDS_FULL)
@@ -162,7 +165,10 @@ public final class HeldRun {
             decision.outcomes().forEach(told -> TrafficRun.compareKnown(now, told, where));
             return;
         }
-        assertEquals(model.decide(step.charges(), mode, step.now()), decision.outcomes(), where);
+        assertEquals(
+                model.decide(step.charges(), mode, step.now()).toString(),
+                decision.outcomes().toString(),
+                where);
     }
 
     /** The invariant: a reservation is granted only where all fits. */

@@ -181,8 +181,8 @@ public final class TrafficRun {
             return;
         }
         assertEquals(
-                model.decide(step.charges(), step.mode(), step.now()),
-                decision.outcomes(),
+                model.decide(step.charges(), step.mode(), step.now()).toString(),
+                decision.outcomes().toString(),
                 () -> name + ", step " + number + ": " + step);
     }
 

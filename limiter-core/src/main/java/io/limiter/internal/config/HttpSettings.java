@@ -24,20 +24,12 @@ public record HttpSettings(
     /** In doubt, a rule matches more requests rather than fewer. */
     static HttpSettings read(PropertyReader reader) {
         return new HttpSettings(
-                reader.read(HERE + "headers", Set.of(), HttpSettings::forms),
+                Set.copyOf(reader.each(
+                        HERE + "headers", form -> PropertyReader.chosen(form, "form of headers", Headers.DRAFT_10))),
                 reader.yes(HERE + "ignore-case"),
                 reader.yes(HERE + "ignore-trailing-slash"),
                 reader.choice(HERE + "method-override", "kind of override", MethodOverride.DECLARED),
                 reader.text(HERE + "rejection-handler"));
-    }
-
-    private static Set<Headers> forms(String text) {
-        Set<Headers> forms = Set.copyOf(LimitText.each(
-                LimitText.items(text), form -> PropertyReader.chosen(form, "form of headers", Headers.DRAFT_10)));
-        Problems.refuseIf(
-                forms.size() > 1 && forms.contains(Headers.NONE),
-                "RL-106 none sends no fields; remove it, or the others");
-        return forms;
     }
 
     /** The quota fields of responses. */

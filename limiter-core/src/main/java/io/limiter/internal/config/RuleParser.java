@@ -85,17 +85,11 @@ final class RuleParser {
         String plan = reader.text(key);
         // Also the plans with a mistake, which are already reported.
         Set<String> known = NamedKeys.PLANS.names(reader.all());
-        if (plan == null) {
-            reader.note(
-                    key,
-                    "RL-105 rule '" + name + "' has no plan for callers without one; add " + key + " = "
-                            + known.stream().findFirst().orElse("free"));
-        } else if (!known.contains(plan)) {
-            reader.note(
-                    key,
-                    "RL-169 there is no such plan; add " + NamedKeys.PLANS.start + plan + ".limits = 100/1m"
-                            + Suggestion.of(plan, known));
-        }
+        reader.must(
+                key,
+                plan == null || known.contains(plan),
+                "RL-169 there is no such plan; add " + NamedKeys.PLANS.start + plan + ".limits = 100/1m"
+                        + Suggestion.of(String.valueOf(plan), known));
         return plans == null ? null : plans.policies().get(plan);
     }
 
