@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import redis.embedded.RedisServer;
 
 /** What somebody tries who may write to Redis, or to publish, and should not get: everything on real servers. */
@@ -28,17 +29,29 @@ class AttacksTest extends ControlFixture {
         return answers(control).values().iterator().next();
     }
 
+    /** Plants a version, which is not in force, for this reason. */
+    private void assertNotTaken(Limiter one, Published.Stored planted, String why) throws Exception {
+        plant(OLD, planted);
+        assertTrue(refusal(control(OLD)).contains(why), why);
+        assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    private static void assertRefused(String code, Executable command) {
+        String message = String.valueOf(
+                assertThrows(IllegalArgumentException.class, command).getMessage());
+        assertTrue(message.startsWith(code), message);
+    }
+
     @Test
     void anUnsignedText() throws Exception {
         Limiter one = instance(OLD, OWN);
         Published.Stored signed = signed(1, TEXT);
-        plant(OLD, new Published.Stored(signed.record().replaceFirst("[0-9a-f]{64}\n", "0".repeat(64) + "\n"), ""));
-        assertTrue(refusal(control(OLD)).contains("RL-502"));
-        assertTrue(limits(one, "vote").contains("[2/1m"));
+        assertNotTaken(
+                one,
+                new Published.Stored(signed.record().replaceFirst("[0-9a-f]{64}\n", "0".repeat(64) + "\n"), ""),
+                "RL-502");
         // Without any signature, too.
-        plant(OLD, new Published.Stored(signed.record().replaceFirst(" [0-9a-f]{64}\n", "\n"), ""));
-        assertTrue(refusal(control(OLD)).contains("RL-503"));
-        assertTrue(limits(one, "vote").contains("[2/1m"));
+        assertNotTaken(one, new Published.Stored(signed.record().replaceFirst(" [0-9a-f]{64}\n", "\n"), ""), "RL-503");
     }
 
     @Test
@@ -114,9 +127,7 @@ class AttacksTest extends ControlFixture {
             redis.set(key("entries:2"), before[1]);
             redis.set(key("current"), before[0]);
         });
-        IllegalArgumentException refused = assertThrows(
-                IllegalArgumentException.class, () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
-        assertTrue(refused.getMessage().startsWith("RL-506"), refused.getMessage());
+        assertRefused("RL-506", () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
         assertEquals(4, control.publish(TEXT, "alice", "", 2));
         set(control, "policy:vote", "b", "blocked", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
@@ -130,13 +141,10 @@ class AttacksTest extends ControlFixture {
         control.publish(TEXT, "alice", "", 0);
         control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
         redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:1")).replace("20/1m", "2000000/1m")));
-        IllegalArgumentException refused =
-                assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
-        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        assertRefused("RL-502", () -> control.rollBack(1, "alice", ""));
         // Nor may it be another one that was published.
         redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:2"))));
-        refused = assertThrows(IllegalArgumentException.class, () -> control.rollBack(1, "alice", ""));
-        assertTrue(refused.getMessage().startsWith("RL-502"), refused.getMessage());
+        assertRefused("RL-502", () -> control.rollBack(1, "alice", ""));
         // Its author can't be changed either.
         redis(
                 OLD,
@@ -190,13 +198,11 @@ class AttacksTest extends ControlFixture {
     @Test
     void aTextWithTenMegabytes() throws Exception {
         Limiter one = instance(OLD, OWN);
-        plant(OLD, new Published.Stored(signed(1, TEXT).record() + "x".repeat(10_000_000), ""));
-        assertTrue(refusal(control(OLD)).contains("bytes, which are not read"));
-        assertTrue(limits(one, "vote").contains("[2/1m"));
-        IllegalArgumentException refused = assertThrows(
-                IllegalArgumentException.class,
-                () -> control(OLD).publish("#" + "x".repeat(10_000_000), "alice", "", 0));
-        assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
+        assertNotTaken(
+                one,
+                new Published.Stored(signed(1, TEXT).record() + "x".repeat(10_000_000), ""),
+                "bytes, which are not read");
+        assertRefused("RL-503", () -> control(OLD).publish("#" + "x".repeat(10_000_000), "alice", "", 0));
     }
 
     /** Instances look often, so what they look at is never read as a whole. */
@@ -258,8 +264,12 @@ class AttacksTest extends ControlFixture {
         long version = 0;
         for (String line : List.of(
                 "limiter.http.rejection-handler = com.example.Evil",
-                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.key = class:com.example.Evil",
-                "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.key = class: com.example.Evil",
+                "limiter.rules.x.path = /x\n"
+                        + "limiter.rules.x.limits = 1/1s\n"
+                        + "limiter.rules.x.key = class:com.example.Evil",
+                "limiter.rules.x.path = /x\n"
+                        + "limiter.rules.x.limits = 1/1s\n"
+                        + "limiter.rules.x.key = class: com.example.Evil",
                 "limiter.rules.x.path = /x\nlimiter.rules.x.limits = 1/1s\nlimiter.rules.x.cost = com.example.Evil",
                 "limiter.rules.x.path = /x\nlimiter.plans.p.limits = 1/1s\nlimiter.rules.x.default-plan = p\n"
                         + "limiter.rules.x.plan = com.example.Evil")) {
@@ -339,11 +349,7 @@ class AttacksTest extends ControlFixture {
         Limiter one = instance(OLD, OWN);
         String body = "2\n" + TEXT;
         String head = new Signer(group, SECRET).signed("1 " + Signer.hash(body));
-        plant(OLD, new Published.Stored(head + "\n" + body, ""));
-        assertTrue(refusal(control(OLD)).contains("RL-503"));
-        assertTrue(limits(one, "vote").contains("[2/1m"));
-        IllegalArgumentException refused =
-                assertThrows(IllegalArgumentException.class, () -> control(OLD).text());
-        assertTrue(refused.getMessage().startsWith("RL-503"), refused.getMessage());
+        assertNotTaken(one, new Published.Stored(head + "\n" + body, ""), "RL-503");
+        assertRefused("RL-503", () -> control(OLD).text());
     }
 }

@@ -133,13 +133,13 @@ public final class App implements AutoCloseable {
     }
 
     /** How much of a policy a key has left. */
-    public long left(String policy, String limits, PartitionKey key) {
-        return Looks.left(
-                rateLimiter,
-                config("limiter.policies." + policy + ".limits = " + limits)
-                        .policies()
-                        .get(policy),
-                key);
+    public long left(String policy, PartitionKey key) {
+        return Looks.left(rateLimiter, bean(Limiter.class).policies().get(policy), key);
+    }
+
+    /** The same, for the key of an annotation that is one text. */
+    public long left(String policy, String key) {
+        return left(policy, PartitionKey.builder().add("key", key).build());
     }
 
     @Override

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 /** Each attribute: another value of it, another decision. */
 class AttributesTest {
     private static final String POLICIES = """
-            limiter.policies.three.limits = 3/10s
-            limiter.policies.one.limits = 1/10s
-            limiter.policies.none.limits = 0/10s
-            """;
+        limiter.policies.three.limits = 3/10s
+        limiter.policies.one.limits = 1/10s
+        limiter.policies.none.limits = 0/10s
+        """;
 
     static class Named {
         @RateLimited(value = "three", key = "global")
@@ -81,8 +81,8 @@ class AttributesTest {
             Called called = app.bean(Called.class);
             called.given();
             called.derived();
-            assertEquals(1, app.left("sms", "2/10s", PartitionKey.global()));
-            assertEquals(1, app.left("Called.derived", "2/10s", PartitionKey.global()));
+            assertEquals(1, app.left("sms", PartitionKey.global()));
+            assertEquals(1, app.left("Called.derived", PartitionKey.global()));
         }
     }
 
@@ -115,7 +115,7 @@ class AttributesTest {
             Keyed keyed = app.bean(Keyed.class);
             assertEquals(1, passes(3, "192.0.2.1", null, () -> run(keyed::byDefault)));
             assertEquals(1, passes(3, "192.0.2.2", null, () -> run(keyed::byDefault)));
-            assertEquals(0, app.left("one", "1/10s", PartitionKey.of("192.0.2.1")), "the key of the filter's rules");
+            assertEquals(0, app.left("one", PartitionKey.of("192.0.2.1")), "the key of the filter's rules");
 
             assertEquals(1, passes(3, () -> run(() -> keyed.ofParameter(new Order("alice", 1)))));
             assertEquals(1, passes(3, () -> run(() -> keyed.ofParameter(new Order("bob", 1)))));
@@ -259,9 +259,9 @@ class AttributesTest {
             Failing failing = app.bean(Failing.class);
             IllegalStateException failure = new IllegalStateException();
             assertThrows(IllegalStateException.class, () -> failing.givenBackByBoth(failure));
-            assertEquals(3, app.left("three", "3/10s", key("third")));
+            assertEquals(3, app.left("three", "third"));
             assertThrows(IllegalArgumentException.class, () -> failing.givenBackByBoth(new IllegalArgumentException()));
-            assertEquals(2, app.left("three", "3/10s", key("third")));
+            assertEquals(2, app.left("three", "third"));
         }
     }
 
@@ -279,19 +279,73 @@ class AttributesTest {
 
             for (int i = 0; i < 3; i++) {
                 assertThrows(IllegalStateException.class, () -> failing.failTwo(free));
-                assertEquals(1, app.left("one", "1/10s", key("two")), "given back");
-                assertEquals(2 - i, app.left("three", "3/10s", key("two")), "its annotation does not say so");
-                assertEquals(9, app.left("shadowed", "9/10s", PartitionKey.global()), "also what only counts");
+                assertEquals(1, app.left("one", "two"), "given back");
+                assertEquals(2 - i, app.left("three", "two"), "its annotation does not say so");
+                assertEquals(9, app.left("shadowed", PartitionKey.global()), "also what only counts");
             }
         }
-    }
-
-    private static PartitionKey key(String text) {
-        return PartitionKey.builder().add("key", text).build();
     }
 
     private static Object run(Runnable call) {
         call.run();
         return null;
+    }
+
+    private static final String LOGIN =
+            "limiter.policies.login.limits = 1/1h\n" + "limiter.policies.login.block = 2/10m for 15m up to 24h\n";
+
+    static class Logins {
+        @RateLimited(value = "login", key = "#account")
+        public String named(String account) {
+            return account;
+        }
+
+        @RateLimited(limits = "1/1h", block = "2/10m for 15m up to 24h", name = "own", key = "#account")
+        public String own(String account) {
+            return account;
+        }
+    }
+
+    private static boolean isBlocked(Runnable call) {
+        return assertThrows(RateLimitExceededException.class, call::run)
+                .decision()
+                .blocked();
+    }
+
+    @Test
+    void repeatedDenialsBlock() {
+        try (App app = App.of(LOGIN, Logins.class)) {
+            Logins logins = app.bean(Logins.class);
+            logins.named("ann");
+            assertFalse(isBlocked(() -> logins.named("ann")));
+            assertTrue(isBlocked(() -> logins.named("ann")));
+            logins.own("ann");
+            assertFalse(isBlocked(() -> logins.own("ann")));
+            assertTrue(isBlocked(() -> logins.own("ann")));
+            assertEquals("bob", logins.named("bob"));
+        }
+    }
+
+    private static final String FOR_A_CLASS = "limiter.policies.one.limits = 1/1h\n";
+
+    @RateLimited(value = "one", key = "global", fallback = "greet")
+    static class Overloaded {
+        public String greet(String name) {
+            return "hello " + name;
+        }
+
+        public String greet(String name, Decision decision) {
+            return "later " + name;
+        }
+    }
+
+    @Test
+    void itsFallbackIsNotLimitedByIt() {
+        try (App app = App.of(FOR_A_CLASS, Overloaded.class)) {
+            Overloaded overloaded = app.bean(Overloaded.class);
+            assertEquals("hello bob", overloaded.greet("bob"));
+            assertEquals("later bob", overloaded.greet("bob"));
+            assertEquals("later ann", overloaded.greet("ann", null));
+        }
     }
 }

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
-import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
@@ -22,8 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** A call that is cancelled before the decision never runs; afterwards the result of the method is cancelled. */
 class CancellationsTest {
-    private static final String LIMITS = "9/1h";
-    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+    private static final String NINE = "limiter.policies.nine.limits = 9/1h\n";
 
     private final List<Runnable> answers = new ArrayList<>();
 
@@ -105,15 +103,10 @@ class CancellationsTest {
         try (App app = App.on(RateLimiters.on(InProcessBackend.create()), NINE, Service.class)) {
             Service service = app.bean(Service.class);
             CompletableFuture<String> completable = service.completableWithRefund();
-            assertEquals(8, left(app));
+            assertEquals(8, app.left("nine", "back"));
             assertTrue(completable.cancel(true));
             assertTrue(service.own().isCancelled());
-            assertEquals(9, left(app));
+            assertEquals(9, app.left("nine", "back"));
         }
-    }
-
-    private static long left(App app) {
-        return app.left(
-                "nine", LIMITS, PartitionKey.builder().add("key", "back").build());
     }
 }

@@ -1,18 +1,19 @@
 package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -20,7 +21,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 
-/** Beans that others keep, need early or wrap: limited once, or startup fails because they can't be. */
+/** Beans that others keep, need early or wrap: limited once, or startup fails because they can't be. A proxy whose target is replaced has the limits of its target. */
 class EscapesTest {
     static class Service {
         @RateLimited(limits = "1/1h", key = "global")
@@ -246,8 +247,7 @@ class EscapesTest {
     @Test
     void anObjectThatWasRegisteredIsNoBean() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-            context.registerBean(
-                    Limiter.class, () -> Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create())));
+            context.registerBean(Limiter.class, () -> Limiter.start(App.config("")));
             context.getBeanFactory().registerSingleton("service", new Service());
             context.register(App.OfClasses.class);
             IllegalStateException failure = assertThrows(IllegalStateException.class, context::refresh);
@@ -259,5 +259,69 @@ class EscapesTest {
                     Service.class.getName(),
                     "registered");
         }
+    }
+
+    static class Once implements Callable<String> {
+        @Override
+        @RateLimited(limits = "1/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    static class Twice implements Callable<String> {
+        @Override
+        @RateLimited(limits = "2/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    static class Free implements Callable<String> {
+        @Override
+        public String call() {
+            return "done";
+        }
+    }
+
+    @Test
+    void ofOtherClasses() {
+        try (App app = App.of("", Once.class)) {
+            Callable<?> bean = app.bean(Callable.class);
+            assertEquals(1, App.passes(5, bean));
+            replace(bean, new Twice());
+            assertEquals(2, App.passes(5, bean));
+            replace(bean, new Free());
+            assertEquals(5, App.passes(5, bean));
+            replace(bean, new Once());
+            assertEquals(0, App.passes(5, bean), "its limit is used up");
+        }
+    }
+
+    @Test
+    void proxiesOfOneClass() {
+        try (App app = App.of("", Once.class)) {
+            Callable<?> bean = app.bean(Callable.class);
+            Object once = proxy(new Once());
+            Object twice = proxy(new Twice());
+            assertSame(once.getClass(), twice.getClass());
+            // Spring chooses the advice of a method once, by the class of the first target.
+            assertEquals(1, App.passes(5, bean));
+            replace(bean, twice);
+            assertEquals(2, App.passes(5, bean));
+            replace(bean, once);
+            assertEquals(0, App.passes(5, bean), "its limit is used up");
+            replace(bean, proxy(new Free()));
+            assertEquals(5, App.passes(5, bean));
+        }
+    }
+
+    private static void replace(Object bean, Object target) {
+        ((Advised) bean).setTargetSource(new SingletonTargetSource(target));
+    }
+
+    private static Object proxy(Callable<?> target) {
+        ProxyFactory factory = new ProxyFactory(target);
+        return factory.getProxy();
     }
 }

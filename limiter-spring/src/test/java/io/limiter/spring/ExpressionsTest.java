@@ -44,9 +44,9 @@ class ExpressionsTest {
                 key("p", "7"));
         try (App app = App.of(ONE, OfAnything.class)) {
             keys.forEach((value, key) -> {
-                assertEquals(1, app.left("one", "1/10s", key));
+                assertEquals(1, app.left("one", key));
                 app.bean(OfAnything.class).call(value);
-                assertEquals(0, app.left("one", "1/10s", key), () -> value + " is the key " + key);
+                assertEquals(0, app.left("one", key), () -> value + " is the key " + key);
             });
         }
     }
@@ -116,7 +116,7 @@ class ExpressionsTest {
             Folds folds = app.bean(Folds.class);
             assertEquals(1, passes(9, () -> run(() -> folds.login("Ann"))));
             assertEquals(0, passes(9, () -> run(() -> folds.login("\uff41nn."))));
-            assertEquals(0, app.left("one", "1/10s", key("ann")));
+            assertEquals(0, app.left("one", key("ann")));
             assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> folds.loginFrom("Ann"))));
             assertEquals(0, passes(9, "192.0.2.1", null, () -> run(() -> folds.loginFrom(" ANN"))));
             assertEquals(1, passes(9, "192.0.2.2", null, () -> run(() -> folds.login(null))));
@@ -129,14 +129,10 @@ class ExpressionsTest {
         try (App app = App.of(ONE, Words.class)) {
             Words words = app.bean(Words.class);
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofIp)));
-            assertEquals(0, app.left("one", "1/10s", PartitionKey.of("192.0.2.1")));
+            assertEquals(0, app.left("one", PartitionKey.of("192.0.2.1")));
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofUser)));
             assertEquals(
-                    0,
-                    app.left(
-                            "one",
-                            "1/10s",
-                            PartitionKey.builder().add("user", "u").build()));
+                    0, app.left("one", PartitionKey.builder().add("user", "u").build()));
             assertEquals(0, passes(2, "192.0.2.1", "u", () -> run(words::ofPrincipal)), "the same user");
             assertEquals(1, passes(2, "192.0.2.1", null, () -> run(words::ofUser)), "not logged in: the client");
             assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofAll)));
@@ -144,7 +140,6 @@ class ExpressionsTest {
                     0,
                     app.left(
                             "one",
-                            "1/10s",
                             PartitionKey.builder()
                                     .add("key", "p")
                                     .add("key", "u")

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.List;
@@ -11,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** {@link RateLimited#member}. */
+/** {@link RateLimited#member}, of limits that count members and of stocks. */
 class MembersTest {
     private static final String POLICIES = """
         limiter.policies.spraying.limits = 2/1h distinct
-        limiter.policies.plain.limits = 5/1h
+        limiter.policies.sale.limits = 5 allotment each 2 closes 2100-01-01T00:00:00Z
         limiter.plans.free.limits = 1/1h distinct
         limiter.plans.gold.limits = 3/1h
         """;
@@ -133,6 +134,33 @@ class MembersTest {
             assertThrows(IllegalStateException.class, () -> service.failing("b", true));
             denied(() -> service.failing("a", false));
             assertDoesNotThrow(() -> service.failing("b", false));
+        }
+    }
+
+    static class Shop {
+        @RateLimited(value = "sale", key = "global", member = "#user", permits = "#quantity")
+        public void buy(String user, int quantity) {}
+    }
+
+    private static DenialReason reason(Runnable call) {
+        return assertThrows(RateLimitExceededException.class, call::run)
+                .decision()
+                .binding()
+                .orElseThrow()
+                .reason();
+    }
+
+    @Test
+    void aCallBuysWhatItCosts() {
+        try (App app = App.of(POLICIES, Shop.class)) {
+            Shop shop = app.bean(Shop.class);
+            shop.buy("ann", 2);
+            assertEquals(DenialReason.ALREADY_HAD, reason(() -> shop.buy("ann", 1)));
+            assertEquals(DenialReason.QUANTITY, reason(() -> shop.buy("bob", 3)));
+            shop.buy("bob", 2);
+            assertEquals(DenialReason.SOLD_OUT, reason(() -> shop.buy("eve", 2)));
+            shop.buy("eve", 0);
+            shop.buy("eve", 1);
         }
     }
 }

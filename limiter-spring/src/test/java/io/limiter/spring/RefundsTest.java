@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
@@ -18,8 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is refunded when a limited call fails: the permits of the annotation with refundOn, and nothing else. */
 class RefundsTest {
-    private static final String LIMITS = "9/1h";
-    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+    private static final String NINE = "limiter.policies.nine.limits = 9/1h\n";
 
     static class Failing {
         @RateLimited(value = "nine", key = "'a'", refundOn = IllegalStateException.class)
@@ -63,14 +61,14 @@ class RefundsTest {
         try (App app = App.of(NINE, Failing.class)) {
             Failing failing = app.bean(Failing.class);
             assertThrows(IllegalStateException.class, failing::onePolicyForTwoKeys);
-            assertEquals(9, left(app, "a"));
-            assertEquals(8, left(app, "b"));
+            assertEquals(9, app.left("nine", "a"));
+            assertEquals(8, app.left("nine", "b"));
             assertThrows(IllegalStateException.class, failing::theLargerHasNoRefund);
-            assertEquals(4, left(app, "c"), "two of one policy and key are one charge, that of the larger");
+            assertEquals(4, app.left("nine", "c"), "two of one policy and key are one charge, that of the larger");
             assertThrows(IllegalStateException.class, failing::theLargerHasARefund);
-            assertEquals(4, left(app, "d"), "one of them keeps it");
+            assertEquals(4, app.left("nine", "d"), "one of them keeps it");
             assertThrows(IllegalStateException.class, failing::theSecondOfThreeHasNoRefund);
-            assertEquals(4, left(app, "g"), "one of three keeps it");
+            assertEquals(4, app.left("nine", "g"), "one of three keeps it");
         }
     }
 
@@ -79,9 +77,9 @@ class RefundsTest {
         try (App app = App.of(NINE, Failing.class)) {
             Failing failing = app.bean(Failing.class);
             assertThrows(ExecutionException.class, failing::wrapper);
-            assertEquals(9, left(app, "e"));
+            assertEquals(9, app.left("nine", "e"));
             assertThrows(CompletionException.class, failing::wrapped);
-            assertEquals(9, left(app, "f"));
+            assertEquals(9, app.left("nine", "f"));
         }
     }
 
@@ -111,15 +109,11 @@ class RefundsTest {
         try (App app = App.on(rateLimiter, NINE, TwoAnnotations.class)) {
             TwoAnnotations two = app.bean(TwoAnnotations.class);
             assertThrows(IllegalStateException.class, two::now);
-            assertEquals(2, left(app, "kept"), "a third of the limit is the share");
-            assertEquals(3, left(app, "back"));
+            assertEquals(2, app.left("nine", "kept"), "a third of the limit is the share");
+            assertEquals(3, app.left("nine", "back"));
             assertThrows(CompletionException.class, () -> two.later().join());
-            assertEquals(2, left(app, "kept later"));
-            assertEquals(3, left(app, "back later"));
+            assertEquals(2, app.left("nine", "kept later"));
+            assertEquals(3, app.left("nine", "back later"));
         }
-    }
-
-    private static long left(App app, String key) {
-        return app.left("nine", LIMITS, PartitionKey.builder().add("key", key).build());
     }
 }

@@ -3,7 +3,6 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import ch.qos.logback.classic.Level;
-import io.limiter.PartitionKey;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import java.util.List;
@@ -11,8 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** Shadow annotations never stop a call, whatever is wrong with them, and count what enforced ones would. */
 class ShadowsTest {
-    private static final String LIMITS = "9/1h";
-    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+    private static final String NINE = "limiter.policies.nine.limits = 9/1h\n";
 
     public record Customer(String name) {}
 
@@ -54,7 +52,7 @@ class ShadowsTest {
                     "key = \"#customer.name\"",
                     "#user?.name");
             assertEquals("done", tried.ofCustomer(new Customer("alice")));
-            assertEquals(8, left(app, "alice"), "what can be counted is");
+            assertEquals(8, app.left("nine", "alice"), "what can be counted is");
         }
     }
 
@@ -72,13 +70,9 @@ class ShadowsTest {
     void ofShadowsTheLargerChargeCounts() {
         try (App app = App.of(NINE, Several.class)) {
             app.bean(Several.class).twoShadows();
-            assertEquals(7, left(app, "two"), "the larger");
+            assertEquals(7, app.left("nine", "two"), "the larger");
             app.bean(Several.class).oneOfEach();
-            assertEquals(7, left(app, "both"), "a shadow charges in addition");
+            assertEquals(7, app.left("nine", "both"), "a shadow charges in addition");
         }
-    }
-
-    private static long left(App app, String key) {
-        return app.left("nine", LIMITS, PartitionKey.builder().add("key", key).build());
     }
 }

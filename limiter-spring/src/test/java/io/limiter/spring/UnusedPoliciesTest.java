@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.config.EnableRateLimiting;
 import java.util.List;
@@ -20,15 +18,15 @@ import org.springframework.context.annotation.Scope;
 /** A configured policy that no rule and no annotation of a bean uses is reported, without Spring Boot too. */
 class UnusedPoliciesTest {
     private static final String POLICIES = """
-            limiter.policies.eager.limits = 1/1h
-            limiter.policies.lazy.limits = 1/1h
-            limiter.policies.scoped.limits = 1/1h
-            limiter.policies.ruled.limits = 1/1h
-            limiter.policies.unused.limits = 1/1h
-            limiter.policies.misspelled.limits = 1/1h
-            limiter.rules.all.path = /*
-            limiter.rules.all.policy = ruled
-            """;
+        limiter.policies.eager.limits = 1/1h
+        limiter.policies.lazy.limits = 1/1h
+        limiter.policies.scoped.limits = 1/1h
+        limiter.policies.ruled.limits = 1/1h
+        limiter.policies.unused.limits = 1/1h
+        limiter.policies.misspelled.limits = 1/1h
+        limiter.rules.all.path = /*
+        limiter.rules.all.policy = ruled
+        """;
 
     static class Eager {
         @RateLimited(value = "eager", key = "global")
@@ -75,8 +73,7 @@ class UnusedPoliciesTest {
     void aContextThatUsesTheLimiterOfItsParentSaysNothing() {
         try (AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
                 AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext()) {
-            parent.registerBean(
-                    Limiter.class, () -> Limiter.of(App.config(POLICIES), RateLimiters.on(InProcessBackend.create())));
+            parent.registerBean(Limiter.class, () -> Limiter.start(App.config(POLICIES)));
             parent.refresh();
             child.setParent(parent);
             child.register(Child.class);

@@ -59,8 +59,7 @@ class OwnBeansTest {
 
     @Test
     void aLimiter() {
-        Limiter own = Limiter.of(
-                App.config("limiter.policies.vote.limits = 1/1h"), RateLimiters.on(InProcessBackend.create()));
+        Limiter own = Limiter.start(App.config("limiter.policies.vote.limits = 1/1h"));
         runner.withBean(Limiter.class, () -> own)
                 .withBean(Greeter.class)
                 .withPropertyValues("limiter.nonsense=not read")

@@ -4,13 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimited;
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
-import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+import java.util.logging.StreamHandler;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -35,12 +37,12 @@ import org.springframework.web.filter.ForwardedHeaderFilter;
 @ExtendWith(OutputCaptureExtension.class)
 class ReplacedAddressOfBootTest {
     private static final String YAML = """
-            limiter:
-              rules:
-                all:
-                  path: /page
-                  limits: 2/1m
-            """;
+        limiter:
+          rules:
+            all:
+              path: /page
+              limits: 2/1m
+        """;
     private static final String EXEMPT = "--limiter.exempt.addresses=10.9.0.0/16";
     private static final String EXEMPT_OF_RULE = "--limiter.rules.all.exempt.addresses=10.9.0.0/16";
     private static final String DENIED = "--limiter.deny.addresses=127.0.0.1";
@@ -117,19 +119,8 @@ class ReplacedAddressOfBootTest {
     /** Tomcat logs why a filter does not start, through the logging of the JDK. */
     @Test
     void aFilterOfTheApplicationIsFoundToo() {
-        List<String> logged = new CopyOnWriteArrayList<>();
-        Handler handler = new Handler() {
-            @Override
-            public void publish(LogRecord entry) {
-                logged.add(String.valueOf(entry.getThrown()));
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
+        ByteArrayOutputStream logged = new ByteArrayOutputStream();
+        Handler handler = new StreamHandler(logged, new SimpleFormatter());
         Logger tomcat = Logger.getLogger("org.apache.catalina.core");
         tomcat.addHandler(handler);
         try {
@@ -138,11 +129,9 @@ class ReplacedAddressOfBootTest {
                     () -> BootSite.start(folder, YAML, OwnFilter.class, EXEMPT).close());
         } finally {
             tomcat.removeHandler(handler);
+            handler.close();
         }
-        assertTrue(
-                logged.stream()
-                        .anyMatch(line -> line.contains("RL-191 org.springframework.web.filter.ForwardedHeaderFilter")),
-                logged.toString());
+        Facts.toldInOneLine(logged.toString(), "RL-191 org.springframework.web.filter.ForwardedHeaderFilter");
     }
 
     @Tag("long")

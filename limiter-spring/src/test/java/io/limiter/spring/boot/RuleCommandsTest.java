@@ -35,24 +35,21 @@ class RuleCommandsTest {
     Path folder;
 
     private static String rules() {
-        StringBuilder yaml = new StringBuilder(
-                "limiter:\n  redis.address: " + RedisServers.single()
-                        + "\n  policies.vote.limits: 3/1h\n  redis.prefix: rule-commands\n  redis.deadline: 30s\n  redis.startup-wait: 60s\n  rules:\n");
+        StringBuilder yaml = new StringBuilder("""
+            limiter:
+              redis: {address: "%s", prefix: rule-commands, deadline: 30s, startup-wait: 60s}
+              policies.vote.limits: 3/1h
+              rules:
+            """.formatted(RedisServers.single()));
         COMMANDS.keySet().forEach(path -> {
             for (String kind : KINDS) {
                 int rules = Integer.parseInt(path.split("-")[KINDS.indexOf(kind)]);
+                boolean isShadow = kind.equals("shadow");
+                String position = kind.equals("behind") ? "after" : "before";
                 for (int i = 0; i < rules; i++) {
-                    yaml.append("    r")
-                            .append(path)
-                            .append(kind)
-                            .append(i)
-                            .append(":\n      path: /")
-                            .append(path)
-                            .append("\n      limits: 100/1h\n      shadow: ")
-                            .append(kind.equals("shadow"))
-                            .append("\n      position: ")
-                            .append(kind.equals("behind") ? "after" : "before")
-                            .append("-authentication\n");
+                    yaml.append(
+                            "    r%1$s%2$s%3$d: {path: /%1$s, limits: 100/1h, shadow: %4$s, position: %5$s-authentication}\n"
+                                    .formatted(path, kind, i, isShadow, position));
                 }
             }
         });

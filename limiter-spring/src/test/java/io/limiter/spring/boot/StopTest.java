@@ -3,6 +3,7 @@ package io.limiter.spring.boot;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.application.Limiter;
+import io.limiter.http.internal.Holding;
 import io.limiter.kit.Await;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -11,7 +12,11 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,15 +32,14 @@ class StopTest {
     void heldRequestsAreAnsweredBeforeTheServerStops() {
         for (String shutdown : List.of("graceful", "immediate")) {
             String yaml = """
-                    limiter:
-                      wait.max-waiting: 2000
-                      rules.open: {path: /open, key: global, limits: 1/19s token-bucket, wait: 1m}
-                    server.shutdown: %s
-                    """.formatted(shutdown);
+                limiter:
+                  wait.max-waiting: 2000
+                  rules.open: {path: /open, key: global, limits: 1/19s token-bucket, wait: 1m}
+                server.shutdown: %s
+                """.formatted(shutdown);
             BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class);
             Limiter limiter = site.context().getBean(Limiter.class);
-            URI uri = URI.create(
-                    "http://127.0.0.1:" + site.context().getEnvironment().getProperty("local.server.port") + "/open");
+            URI uri = site.uri("/open");
             HttpClient client = HttpClient.newHttpClient();
             List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, HELD)
                     .mapToObj(i ->
@@ -58,5 +62,32 @@ class StopTest {
 
     private static String end(HttpResponse<String> response) {
         return response.statusCode() == 503 && response.body().contains("\"status\":503}") ? "503" : response.body();
+    }
+
+    /** A door waits for its answers, for up to 5 seconds. */
+    @Test
+    void noDoorWaitsForAnotherOneToStop() {
+        CyclicBarrier all = new CyclicBarrier(3);
+        AtomicInteger stopped = new AtomicInteger();
+        List<Holding> doors = Stream.<Holding>generate(() -> new Holding() {
+                    @Override
+                    public void startHolding() {}
+
+                    @Override
+                    public void stopHolding() {
+                        try {
+                            all.await(30, TimeUnit.SECONDS);
+                            stopped.incrementAndGet();
+                        } catch (Exception alone) {
+                            throw new AssertionError(alone);
+                        }
+                    }
+                })
+                .limit(3)
+                .toList();
+        HeldRequestsLifecycle lifecycle = new HeldRequestsLifecycle(() -> doors);
+        lifecycle.start();
+        lifecycle.stop();
+        assertEquals(3, stopped.get());
     }
 }

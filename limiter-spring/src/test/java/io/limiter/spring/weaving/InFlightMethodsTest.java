@@ -173,15 +173,6 @@ class InFlightMethodsTest {
             Await.until("none counted", () -> limiter.monitor().inFlight("calls") == 0);
             assertTrue(denied.get() < all.size() * 3 / 4, denied + " denied of " + all.size());
             assertTrue(model.most() <= LIMIT, model.most() + " at once");
-            System.out.printf(
-                    "%s, %s: %d rounds, %d calls, %d denied, at most %d of %d at once%n",
-                    Weaving.now(),
-                    onRedis ? "Redis" : "in process",
-                    ROUNDS,
-                    all.size(),
-                    denied.get(),
-                    model.most(),
-                    LIMIT);
         } finally {
             callers.shutdownNow();
         }

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.kit.Looks;
 import io.limiter.spring.App;
@@ -68,7 +66,7 @@ class ReplaceTest {
     }
 
     private static Limiter limiter() {
-        return Limiter.of(App.config(named(MANY)), RateLimiters.on(InProcessBackend.create()));
+        return Limiter.start(App.config(named(MANY)));
     }
 
     private static long used(Limiter limiter, String policy, String who) {

@@ -8,8 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
@@ -139,7 +137,7 @@ class RequireWovenTest {
     private static final String INCLUDES = "<aspectj><weaver><include within=\"com.example..*\"/></weaver></aspectj>";
 
     private static void useALimiter() {
-        try (Limiter limiter = Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.start(App.config(""));
                 RateLimiting used = RateLimiting.use(limiter);
                 RateLimiting other = RateLimiting.use(limiter, () -> null)) {
             assertNotNull(used);

@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
@@ -179,7 +177,7 @@ class SimilarMethodsTest {
     @Tag("woven")
     @Test
     void woven() {
-        try (Limiter limiter = Limiter.of(App.config(""), RateLimiters.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.start(App.config(""));
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
             assertEquals(EXPECTED, passing(new Free(), new One(), new Two(), new Namesake.One(), new Overloaded()));

@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Looks;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
@@ -18,8 +16,7 @@ import org.junit.jupiter.api.Test;
 /** A woven method that calls itself, or the one that it overrides, woven as well, is two calls; a proxy adds none. */
 @Tag("woven")
 class SuperCallsTest {
-    private static final String LIMITS = "9/1h";
-    private static final String NINE = "limiter.policies.nine.limits = " + LIMITS + "\n";
+    private static final String NINE = "limiter.policies.nine.limits = 9/1h\n";
 
     static class Base {
         @RateLimited(value = "nine", key = "global")
@@ -62,12 +59,12 @@ class SuperCallsTest {
     private static <T> long leftInSpring(Class<T> type, Consumer<T> call) {
         try (App app = App.ofClasses(NINE, type)) {
             call.accept(app.bean(type));
-            return app.left("nine", LIMITS, PartitionKey.global());
+            return app.left("nine", PartitionKey.global());
         }
     }
 
     private static long leftAfter(Consumer<Object> call) {
-        try (Limiter limiter = Limiter.of(App.config(NINE), RateLimiters.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.start(App.config(NINE));
                 RateLimiting used = RateLimiting.use(limiter)) {
             assertNotNull(used);
             call.accept("nothing");

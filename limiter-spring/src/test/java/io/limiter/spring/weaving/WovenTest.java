@@ -8,8 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Facts;
 import io.limiter.spring.App;
 import io.limiter.spring.Caller;
@@ -95,7 +93,7 @@ class WovenTest {
         Service service = new Service();
         try (App app = App.of(ONE + "limiter.policies.two.limits = 9/1h\n")) {
             assertEquals(1, passes(3, service::call));
-            assertEquals(0, app.left("one", "1/1h", PartitionKey.global()));
+            assertEquals(0, app.left("one", PartitionKey.global()));
         }
         assertThrows(IllegalStateException.class, service::call);
     }
@@ -204,6 +202,6 @@ class WovenTest {
     }
 
     private static Limiter limiter() {
-        return Limiter.of(App.config(ONE), RateLimiters.on(InProcessBackend.create()));
+        return Limiter.start(App.config(ONE));
     }
 }

@@ -44,25 +44,23 @@ class ControlEndpointTest {
     void publishesOverridesAndSwitchesWhereWritingIsAllowed() {
         try (ManagedSite site = start("management.endpoint.ratelimitcontrol.access=unrestricted")) {
             Limiter limiter = site.bean(Limiter.class);
-            HttpResponse<String> answer = site.post(
-                    PATH,
-                    "{\"command\":\"publish --based 0 --note sale\",\"text\":\"limiter.policies.vote.limits = 20/1h\"}");
-            assertEquals(200, answer.statusCode(), answer.body());
+            assertAnswer(
+                    200,
+                    site,
+                    "{\"command\":\"publish --based 0 --note sale\",\"text\":\"limiter.policies.vote.limits ="
+                            + " 20/1h\"}");
             Await.until(
                     LONG,
                     "in force",
                     () -> limiter.policy("vote").limits().toString().contains("20/1h"));
-            answer = site.post(
-                    PATH, "{\"command\":\"publish --based 0\",\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
-            assertEquals(409, answer.statusCode(), answer.body());
+            assertAnswer(
+                    409, site, "{\"command\":\"publish --based 0\",\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
             String until = Instant.now()
                     .plusSeconds(3_600)
                     .truncatedTo(ChronoUnit.SECONDS)
                     .toString();
-            answer = site.post(PATH, "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
-            assertEquals(200, answer.statusCode(), answer.body());
-            answer = site.post(PATH, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
-            assertEquals(200, answer.statusCode(), answer.body());
+            assertAnswer(200, site, "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
+            assertAnswer(200, site, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
             Await.until(LONG, "both in force", () -> inForce(limiter) == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
             assertEquals(3, (Integer) read(seen, "$.version"));
@@ -77,19 +75,21 @@ class ControlEndpointTest {
             assertTrue(health.body().contains("RL-509 in force: policy:vote off"), health.body());
             HttpResponse<String> gauge = site.call("GET", "/actuator/metrics/limiter.control.switches");
             assertEquals(1.0, read(gauge, "$.measurements[0].value"), gauge.body());
-            answer = site.post(PATH, "{\"command\":\"remove policy:vote\"}");
+            HttpResponse<String> answer = site.post(PATH, "{\"command\":\"remove policy:vote\"}");
             assertEquals("policy:vote: off until " + until + " -> nothing", read(answer, "$.lines[0]"));
             answer = site.post(PATH, "{\"command\":\"roll-back 1\"}");
             assertEquals("published version 5", read(answer, "$.lines[0]"));
-            answer = site.post(PATH, "{\"command\":\"set all --to off\"}");
-            assertEquals(400, answer.statusCode(), answer.body());
-            answer =
-                    site.post(PATH, "{\"command\":\"publish --based 5\",\"text\":\"limiter.polices.x.limits = 1/1s\"}");
-            assertEquals(400, answer.statusCode(), answer.body());
+            assertAnswer(400, site, "{\"command\":\"set all --to off\"}");
+            assertAnswer(400, site, "{\"command\":\"publish --based 5\",\"text\":\"limiter.polices.x.limits = 1/1s\"}");
             Await.until(LONG, "blocked only", () -> inForce(limiter) == 1);
             PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
             assertTrue(limiter.tryAcquire("vote", alice, 1).blocked());
         }
+    }
+
+    private static void assertAnswer(int status, ManagedSite site, String command) {
+        HttpResponse<String> answer = site.post(PATH, command);
+        assertEquals(status, answer.statusCode(), answer.body());
     }
 
     private static long inForce(Limiter limiter) {

@@ -11,7 +11,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
+import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -95,10 +95,7 @@ class MetricsTest {
     @Test
     void namesThatAreMadeUpMakeNoMoreMetersThanAThousandPolicies() {
         MeterRegistry registry = new SimpleMeterRegistry();
-        LimiterConfig config = LimiterConfig.builder()
-                .properties("test", Map.of("limiter.policies.vote.limits", "3/1h"))
-                .build();
-        try (Limiter limiter = Limiter.start(config)) {
+        try (Limiter limiter = Limiter.start(App.config("limiter.policies.vote.limits = 3/1h"))) {
             new LimiterMetrics(limiter).bindTo(registry);
             for (int i = 0; i < 1_100; i++) {
                 limiter.rateLimiter()
@@ -117,19 +114,16 @@ class MetricsTest {
     @Test
     void whatReservationsAndCallsInFlightHold() {
         MeterRegistry registry = new SimpleMeterRegistry();
-        LimiterConfig config = LimiterConfig.builder()
-                .properties(
-                        "test",
-                        Map.of(
-                                "limiter.policies.calls.limits", "8 concurrent",
-                                "limiter.policies.tokens.limits", "100/1h fixed",
-                                "limiter.policies.tokens.holds", "10",
-                                "limiter.rules.chat.path", "/chat",
-                                "limiter.rules.chat.policy", "tokens",
-                                "limiter.rules.chat.cost", "30",
-                                "limiter.rules.chat.settle", "attribute:used"))
-                .build();
-        try (Limiter limiter = Limiter.start(config)) {
+        String config = """
+            limiter.policies.calls.limits = 8 concurrent
+            limiter.policies.tokens.limits = 100/1h fixed
+            limiter.policies.tokens.holds = 10
+            limiter.rules.chat.path = /chat
+            limiter.rules.chat.policy = tokens
+            limiter.rules.chat.cost = 30
+            limiter.rules.chat.settle = attribute:used
+            """;
+        try (Limiter limiter = Limiter.start(App.config(config))) {
             new LimiterMetrics(limiter).bindTo(registry);
             Charge calls = new Charge(limiter.policies().get("calls"), PartitionKey.global(), 3);
             Charge tokens = new Charge(limiter.policies().get("tokens"), PartitionKey.global(), 30);
