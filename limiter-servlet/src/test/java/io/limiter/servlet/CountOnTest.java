@@ -203,7 +203,8 @@ class CountOnTest extends Served {
     void outcomesThatKeepNothingAreLoggedAfterAHundred(String outcomes, String first, int logged) {
         start(
                 Container.Kind.TOMCAT,
-                "limiter.rules.login.path = /answer\nlimiter.rules.login.limits = 500/1h\nlimiter.rules.login." + outcomes);
+                "limiter.rules.login.path = /answer\nlimiter.rules.login.limits = 500/1h\nlimiter.rules.login."
+                        + outcomes);
         try (LogText log = new LogText()) {
             server.get("/answer?s=" + first);
             server.statuses(98, "/answer?s=302");

@@ -50,8 +50,10 @@ class EmbeddedJettyTest extends Served {
         server = new JettyServer(contextPath)
                 .filter("other", new FilterHolder(Subclass.class), "/other")
                 .filter("limiter", limiter, "/*")
-                .servlet("/*", (request, response) -> response.getWriter()
-                        .print(request.getServletContext().getClassLoader()))
+                .servlet(
+                        "/*",
+                        (request, response) -> response.getWriter()
+                                .print(request.getServletContext().getClassLoader()))
                 .start();
     }
 

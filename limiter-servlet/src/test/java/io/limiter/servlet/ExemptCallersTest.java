@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.ConfigException;
 import io.limiter.servlet.RuleSite.Container;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -47,7 +46,11 @@ class ExemptCallersTest extends Sited {
     @ParameterizedTest
     @EachContainer
     void noCallerOfAProxyIsExemptByAMalformedHeader(Container container) {
-        RuleSite site = site(container, ALL, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = 192.0.2.0/24");
+        RuleSite site = site(
+                container,
+                ALL,
+                "limiter.exempt.addresses = private",
+                "limiter.client-ip.trusted-proxies = 192.0.2.0/24");
         for (String header : List.of(
                 "unknown",
                 "10.0.0.1, unknown",
@@ -89,8 +92,8 @@ class ExemptCallersTest extends Sited {
     @ParameterizedTest
     @EachContainer
     void aTrustedProxyWithoutItsHeaderIsNoCaller(Container container) {
-        RuleSite site =
-            site(container, ALL, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = Private");
+        RuleSite site = site(
+                container, ALL, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = Private");
         assertEquals(429, from(site, "10.0.0.1"), "Connection: X-Forwarded-For removes the header");
         assertEquals(429, from(site, "10.0.0.1", "X-Real-IP", "10.1.1.1"));
         assertEquals(429, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1, 203.0.113.9"));
@@ -139,7 +142,8 @@ class ExemptCallersTest extends Sited {
     @EachContainer
     void deniedCallersAreDeniedBeforeAnythingIsCounted(Container container) {
         for (int status : List.of(403, 429)) {
-            RuleSite site = site(container,
+            RuleSite site = site(
+                    container,
                     "limiter.rules.all.path = /*\nlimiter.rules.all.key = global\nlimiter.rules.all.limits = 3/1h\n"
                             + "limiter.rules.all.except = /health\n"
                             + "limiter.exempt.addresses = 198.51.100.7\nlimiter.exempt.users = ops\n"
@@ -183,8 +187,7 @@ class ExemptCallersTest extends Sited {
                 "Upgrade: h2c");
         int cases = 0;
         RuleSite site = site(container, PATHS);
-        for (String method :
-                List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "X")) {
+        for (String method : List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "X")) {
             for (String path : List.of("/admin", "/admin?_method=GET", "/healthy", "/static.css", "/a/health")) {
                 for (String header : headers) {
                     site.raw(method + " " + path + " HTTP/1.1", "Host: h", header, "Content-Length: 0");

@@ -159,7 +159,9 @@ class ExplainAgreesTest {
             }
         };
         try (Container site = container.start(
-                directory, List.of(new WebServer.Peer(), compares, filter), Map.of("/*", (request, response) -> response.setStatus(200)))) {
+                directory,
+                List.of(new WebServer.Peer(), compares, filter),
+                Map.of("/*", (request, response) -> response.setStatus(200)))) {
             for (int i = 0; i < REQUESTS; i++) {
                 WebServer.send(request(site));
                 if (disagreement != null) {

@@ -79,8 +79,7 @@ class InFlightReloadTest extends Served {
     }
 
     private void awaitInUse(long number) {
-        Await.until(
-                number + " in use", () -> 1_000 - Looks.left(limiter, ALL, PartitionKey.of("127.0.0.1")) == number);
+        Await.until(number + " in use", () -> 1_000 - Looks.left(limiter, ALL, PartitionKey.of("127.0.0.1")) == number);
     }
 
     @ParameterizedTest

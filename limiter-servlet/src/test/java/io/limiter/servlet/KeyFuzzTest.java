@@ -75,8 +75,7 @@ class KeyFuzzTest {
             Caller caller = new Caller(peer(), said(), said(), said(), said(), odd().replace("/", ""));
             FakeExchange exchange = exchange(caller);
             boolean isBare = caller.user() == null && caller.header() == null;
-            filter.doFilter(
-                    isBare ? new Bare(exchange.request()) : exchange.request(), exchange.response(), chain);
+            filter.doFilter(isBare ? new Bare(exchange.request()) : exchange.request(), exchange.response(), chain);
             check(caller, key.canonical());
         }
         assertEquals(cases, passed.get());
@@ -156,9 +155,7 @@ class KeyFuzzTest {
     }
 
     private String peer() {
-        return random.nextInt(3) > 0
-                ? "192.0.2." + random.nextInt(256)
-                : random.nextInt(10) == 0 ? null : "?" + odd();
+        return random.nextInt(3) > 0 ? "192.0.2." + random.nextInt(256) : random.nextInt(10) == 0 ? null : "?" + odd();
     }
 
     private String said() {

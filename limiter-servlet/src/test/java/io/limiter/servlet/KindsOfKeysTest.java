@@ -346,7 +346,12 @@ class KindsOfKeysTest extends Served {
 
     @Test
     void theAddressThatStandsInIsFoundByTheTrustedHeader() {
-        start(Container.Kind.TOMCAT, "/page", "user", "limiter.client-ip.trusted-hops = 1", "limiter.client-ip.header = Forwarded");
+        start(
+                Container.Kind.TOMCAT,
+                "/page",
+                "user",
+                "limiter.client-ip.trusted-hops = 1",
+                "limiter.client-ip.header = Forwarded");
         assertPasses("/page", "Forwarded", "for=192.0.2.1");
         assertDenied("/page", "Forwarded", "for=6.6.6.6, for=\"192.0.2.1:80\"");
         assertPasses("/page", "Forwarded", "for=\"192.0.2.1, for=192.0.2.1");

@@ -132,11 +132,15 @@ class LeftStreamTest {
             running = site.make(directory)
                     .secure()
                     .filter("limiter", new RateLimitFilter(Limiter.of(config, limiter)))
-                    .servlet("/*", answer != null ? answer : (request, response) -> {
-                        AsyncContext async = request.startAsync();
-                        async.setTimeout(0);
-                        work.add(async);
-                    })
+                    .servlet(
+                            "/*",
+                            answer != null
+                                    ? answer
+                                    : (request, response) -> {
+                                        AsyncContext async = request.startAsync();
+                                        async.setTimeout(0);
+                                        work.add(async);
+                                    })
                     .start();
         }
 

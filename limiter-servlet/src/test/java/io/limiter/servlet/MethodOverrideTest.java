@@ -137,17 +137,17 @@ class MethodOverrideTest extends Served {
     @Test
     void theBodyIsTheApplications() {
         server = new WebServer(directory)
-            .filter(
-                    "limiter",
-                    WebServer.limiter(
-                            new ManualTime(),
-                            RULE.replace("0/1h", "9/1h") + "limiter.rules.r.methods = DELETE\n"
-                                    + "limiter.http.method-override = forms"))
-            .servlet(
-                    "/*",
-                    (request, response) -> response.getWriter()
-                            .write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8)))
-            .start();
+                .filter(
+                        "limiter",
+                        WebServer.limiter(
+                                new ManualTime(),
+                                RULE.replace("0/1h", "9/1h") + "limiter.rules.r.methods = DELETE\n"
+                                        + "limiter.http.method-override = forms"))
+                .servlet(
+                        "/*",
+                        (request, response) -> response.getWriter()
+                                .write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8)))
+                .start();
         HttpResponse<String> answer = WebServer.send(server.request("/page")
                 .header("Content-Type", "application/x-www-form-urlencoded")
                 .POST(BodyPublishers.ofString("_method=DELETE&x=1")));

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.kit.door.Client;
 import io.limiter.servlet.WebServer.Answer;
-import jakarta.servlet.http.Cookie;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +13,9 @@ class OddRequestTest extends Served {
     @Test
     void noRequestLineGetsAroundARule() {
         server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(time, "limiter.rules.r.path = /vote\nlimiter.rules.r.limits = 0/1h"))
+                .filter(
+                        "limiter",
+                        WebServer.limiter(time, "limiter.rules.r.path = /vote\nlimiter.rules.r.limits = 0/1h"))
                 .servlet("/", (request, response) -> response.sendError(404))
                 .servlet("/vote", Answer.text("voted"))
                 .start();
@@ -34,7 +35,9 @@ class OddRequestTest extends Served {
                 GET /x%5c..%5cvote HTTP/1.1
                 GET /%76%6f%74%65#f HTTP/1.1
                 GET /vote%E2%82 HTTP/1.1""".split("\n")) {
-            int status = new Client(server.port(), List.of(line, "Host: localhost")).response().status();
+            int status = new Client(server.port(), List.of(line, "Host: localhost"))
+                    .response()
+                    .status();
             assertTrue(List.of(400, 404, 429).contains(status), line + " -> " + status);
         }
     }
@@ -42,14 +45,14 @@ class OddRequestTest extends Served {
     @Test
     void oddHeadersAreAnswered() throws Exception {
         server = new WebServer(directory)
-            .filter(
-                    "limiter",
-                    WebServer.limiter(
-                            new ManualTime(),
-                            "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\n"
-                                    + "limiter.rules.r.key = session + header:H + cookie:c"))
-            .servlet("/", Answer.text("ok"))
-            .start();
+                .filter(
+                        "limiter",
+                        WebServer.limiter(
+                                new ManualTime(),
+                                "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\n"
+                                        + "limiter.rules.r.key = session + header:H + cookie:c"))
+                .servlet("/", Answer.text("ok"))
+                .start();
         for (String header : List.of(
                 "Cookie: c",
                 "Cookie: =; c=\"; ,,;$Version=1; c=\\",
@@ -58,7 +61,8 @@ class OddRequestTest extends Served {
                 "H:",
                 "Cookie: JSESSIONID=../../x; JSESSIONID=",
                 "H: " + "x".repeat(70_000))) {
-            int status = Client.send(server.port(), "GET", "/", header).response().status();
+            int status =
+                    Client.send(server.port(), "GET", "/", header).response().status();
             assertTrue(List.of(0, 200, 400, 429).contains(status), header + " -> " + status);
         }
     }

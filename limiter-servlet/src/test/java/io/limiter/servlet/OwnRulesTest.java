@@ -150,7 +150,10 @@ class OwnRulesTest extends Served {
         FakeExchange exchange = new FakeExchange();
         assertEquals(200, exchange.through(none));
         assertEquals(List.of(), exchange.all("RateLimit"));
-        assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(Limiter.of(WebServer.config(""), limiter)), "of none");
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new RateLimitFilter(Limiter.of(WebServer.config(""), limiter)),
+                "of none");
         assertThrows(
                 IllegalArgumentException.class,
                 () -> RateLimitFilter.builder(limiter).build());

@@ -229,10 +229,11 @@ class QuotaFieldsTest extends Served {
         try (WebServer server = new WebServer(directory)
                 .filter("limiter", WebServer.limiter(limiter, rules))
                 .servlet("/", Answer.text("ok"))
-                .servlet(
-                        "/front",
-                        (request, response) ->
-                                request.getRequestDispatcher("/closed").forward(request, response))
+                .servlet("/front", (request, response) -> {
+                    response.addHeader("Set-Cookie", "a=b");
+                    response.addHeader("Set-Cookie", "c=d");
+                    request.getRequestDispatcher("/closed").forward(request, response);
+                })
                 .start()) {
             return server.get("/front");
         }
@@ -289,6 +290,7 @@ class QuotaFieldsTest extends Served {
         String front = "limiter.rules.front.path = /front\nlimiter.rules.front.limits = 9/1m\n";
         HttpResponse<String> denied = answer(present(), rules(form) + front);
         assertNoTime(denied);
+        assertEquals(List.of("a=b", "c=d"), all(denied, "Set-Cookie"), "of others");
         List<String> names = denied.headers().map().keySet().stream()
                 .map(name -> name.toLowerCase(Locale.ROOT))
                 .filter(name -> name.contains("ratelimit"))

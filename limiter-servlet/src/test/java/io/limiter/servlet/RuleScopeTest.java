@@ -26,10 +26,10 @@ class RuleScopeTest extends Sited {
     @EnumSource(Container.class)
     void aVariableAfterAnyNumberOfSegmentsIsTheKey(Container container) {
         RuleSite site = site(
-            container,
-            "limiter.rules.x.path = /files/**/of/{user}",
-            "limiter.rules.x.key = path:user",
-            "limiter.rules.x.limits = 1/1h");
+                container,
+                "limiter.rules.x.path = /files/**/of/{user}",
+                "limiter.rules.x.key = path:user",
+                "limiter.rules.x.limits = 1/1h");
         assertEquals(1, site.reached(3, "/files/of/ann"));
         assertEquals(0, site.reached(3, "/files/a/of/b/of/ann"));
         assertEquals(1, site.reached(3, "/files/a/of/b/of/bob"));
@@ -52,8 +52,8 @@ class RuleScopeTest extends Sited {
     @EnumSource(Container.class)
     void aParameterIsPresentOrHasAValueHoweverItIsRead(Container container) {
         RuleSite site = site(container, denying("x", "path = /*", "query = format=csv, debug"));
-        for (String query : List.of(
-                "", "?format=csv", "?debug", "?format=json&debug", "?xformat=csv&debug", "?debug=format=csv")) {
+        for (String query :
+                List.of("", "?format=csv", "?debug", "?format=json&debug", "?xformat=csv&debug", "?debug=format=csv")) {
             assertEquals(200, site.status("/" + query), query);
         }
         for (String query : List.of(
@@ -70,8 +70,7 @@ class RuleScopeTest extends Sited {
         }
         String form = "application/x-www-form-urlencoded";
         int before = site.served.get();
-        assertEquals(
-                429, site.send("POST", "/", "a=1", "Content-Type", form).statusCode(), "it may be in the body");
+        assertEquals(429, site.send("POST", "/", "a=1", "Content-Type", form).statusCode(), "it may be in the body");
         assertEquals(
                 429,
                 site.send("POST", "/", "", "Content-Type", "multipart/form-data; boundary=b")
@@ -79,8 +78,7 @@ class RuleScopeTest extends Sited {
         assertEquals(before, site.served.get());
         assertEquals(
                 200,
-                site.send("POST", "/", "{}", "Content-Type", "application/json")
-                        .statusCode());
+                site.send("POST", "/", "{}", "Content-Type", "application/json").statusCode());
         assertEquals(429, site.status("/go?forward=/x?format=csv%26debug"), "of the target");
     }
 
@@ -88,12 +86,12 @@ class RuleScopeTest extends Sited {
     @EachContainer
     void severalRulesAreOneDecision(Container container) {
         RuleSite site = site(
-            container,
-            "limiter.rules.all.path = /**",
-            "limiter.rules.all.limits = 5/1h",
-            "limiter.rules.export.path = /api/**/export",
-            "limiter.rules.export.query = format=csv",
-            "limiter.rules.export.limits = 1/1h");
+                container,
+                "limiter.rules.all.path = /**",
+                "limiter.rules.all.limits = 5/1h",
+                "limiter.rules.export.path = /api/**/export",
+                "limiter.rules.export.query = format=csv",
+                "limiter.rules.export.limits = 1/1h");
         assertEquals(1, site.reached(4, "/api/export?format=csv"));
         assertEquals(4, site.reached(9, "/"), "what one rule denied, the other has not counted");
     }
@@ -102,18 +100,18 @@ class RuleScopeTest extends Sited {
     @EnumSource(Container.class)
     void theDefaultRuleCountsWhatNoOtherMatches(Container container) {
         RuleSite site = site(
-            container,
-            "limiter.rules.rest.default = true",
-            "limiter.rules.rest.limits = 0/1h fixed",
-            "limiter.rules.api.path = /api/*, /health",
-            "limiter.rules.api.except = /api/free, /health",
-            "limiter.rules.api.limits = 100/1h",
-            "limiter.rules.csv.path = /any",
-            "limiter.rules.csv.query = format=csv",
-            "limiter.rules.csv.limits = 100/1h",
-            "limiter.rules.post.path = /form",
-            "limiter.rules.post.methods = POST",
-            "limiter.rules.post.limits = 100/1h");
+                container,
+                "limiter.rules.rest.default = true",
+                "limiter.rules.rest.limits = 0/1h fixed",
+                "limiter.rules.api.path = /api/*, /health",
+                "limiter.rules.api.except = /api/free, /health",
+                "limiter.rules.api.limits = 100/1h",
+                "limiter.rules.csv.path = /any",
+                "limiter.rules.csv.query = format=csv",
+                "limiter.rules.csv.limits = 100/1h",
+                "limiter.rules.post.path = /form",
+                "limiter.rules.post.methods = POST",
+                "limiter.rules.post.limits = 100/1h");
         for (String path : List.of("/api/x", "/api", "/api/free", "/health", "/any?format=csv")) {
             assertEquals(200, site.status(path), path);
         }
@@ -125,8 +123,7 @@ class RuleScopeTest extends Sited {
         }
         assertEquals(
                 429,
-                site.send("POST", "/form", "", "X-HTTP-Method-Override", "PUT")
-                        .statusCode());
+                site.send("POST", "/form", "", "X-HTTP-Method-Override", "PUT").statusCode());
         int before = site.served.get();
         for (String target :
                 List.of("/api/..;/x", "/api/%2e%2e/x", "/api/../x", "/api;/../x", "/API/../x", "/health/..;/x")) {
@@ -201,7 +198,8 @@ class RuleScopeTest extends Sited {
     @EachContainer
     void aRuleIsOffAndEverythingIsOff(Container container) {
         String all = denying("x", "path = /*");
-        assertEquals(200, site(container, all, "limiter.rules.x.enabled = false").status("/"));
+        assertEquals(
+                200, site(container, all, "limiter.rules.x.enabled = false").status("/"));
         RuleSite site = site(container, all, "limiter.enabled = false", "limiter.deny.addresses = loopback");
         assertEquals(200, site.status("/"));
         assertEquals(0, site.rateLimiter.monitor().allowed("x", Decision.Source.IN_PROCESS));
@@ -211,19 +209,19 @@ class RuleScopeTest extends Sited {
     @EachContainer
     void whileNothingCanBeCountedEachFeatureHolds(Container container) {
         RuleSite site = site(
-            container,
-            "limiter.rules.new.path = /*",
-            "limiter.rules.new.limits = 5/1h",
-            "limiter.rules.new.on-failure = deny",
-            "limiter.rules.new.shadow = true",
-            "limiter.rules.live.path = /live/*",
-            "limiter.rules.live.except = /live/free",
-            "limiter.rules.live.limits = 5/1h",
-            "limiter.rules.live.on-failure = deny",
-            "limiter.rules.open.path = /*",
-            "limiter.rules.open.limits = 5/1h",
-            "limiter.rules.open.on-failure = allow",
-            "limiter.deny.addresses = 198.51.100.7");
+                container,
+                "limiter.rules.new.path = /*",
+                "limiter.rules.new.limits = 5/1h",
+                "limiter.rules.new.on-failure = deny",
+                "limiter.rules.new.shadow = true",
+                "limiter.rules.live.path = /live/*",
+                "limiter.rules.live.except = /live/free",
+                "limiter.rules.live.limits = 5/1h",
+                "limiter.rules.live.on-failure = deny",
+                "limiter.rules.open.path = /*",
+                "limiter.rules.open.limits = 5/1h",
+                "limiter.rules.open.on-failure = allow",
+                "limiter.deny.addresses = 198.51.100.7");
         site.rateLimiter.close();
         assertEquals(200, site.status("/"), "a shadow rule denies nothing");
         assertEquals(503, site.status("/live/x"), "the strictest mode of two rules");

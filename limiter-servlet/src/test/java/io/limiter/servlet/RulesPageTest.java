@@ -43,9 +43,7 @@ class RulesPageTest extends Sited {
         while (example.find()) {
             LimiterConfig config = WebServer.config(example.group(1));
             RuleSite site = site(Container.TOMCAT, example.group(1));
-            example.group(2)
-                    .lines()
-                    .forEach(line -> assertEquals(expected(line), counted(site, config, line), line));
+            example.group(2).lines().forEach(line -> assertEquals(expected(line), counted(site, config, line), line));
             examples++;
         }
         assertEquals(7, examples);
@@ -120,7 +118,12 @@ class RulesPageTest extends Sited {
             Plans             | 0 | 100/ 1/  | /api/a?s=200   | -                  | 200 429
             """)
     void chargesAsThePageSays(
-            String section, int index, @Nullable String change, String target, @Nullable String header, String statuses) {
+            String section,
+            int index,
+            @Nullable String change,
+            String target,
+            @Nullable String header,
+            String statuses) {
         String rules = example(section, index);
         if (change != null) {
             String[] words = change.split(" ");

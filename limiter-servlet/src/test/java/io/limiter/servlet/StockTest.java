@@ -38,8 +38,7 @@ class StockTest extends Served {
         HttpResponse<String> sold = server.get("/page", "X-User", "ann");
         assertEquals(200, sold.statusCode());
         assertEquals(
-                "\"seats\";q=2",
-                sold.headers().firstValue("RateLimit-Policy").orElseThrow());
+                "\"seats\";q=2", sold.headers().firstValue("RateLimit-Policy").orElseThrow());
         assertDenied(server.get("/page", "X-User", "ann"), "already-had");
         assertEquals(200, server.get("/page", "X-User", "bob").statusCode());
         assertDenied(server.get("/page", "X-User", "eve"), "sold-out");

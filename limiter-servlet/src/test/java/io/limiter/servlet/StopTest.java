@@ -21,8 +21,8 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import java.io.IOException;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -211,7 +211,8 @@ class StopTest {
     @Test
     void aReloadAndAStopDoNotWaitForEachOther() throws Exception {
         Slow slow = new Slow();
-        try (Limiter limiter = Limiter.start(WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n"))) {
+        try (Limiter limiter =
+                Limiter.start(WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n"))) {
             WebServer server = new WebServer(directory)
                     .filter("a", slow)
                     .filter("limiter", new RateLimitFilter(limiter))
@@ -223,7 +224,8 @@ class StopTest {
             assertTrue(slow.ending.await(60, TimeUnit.SECONDS));
             try {
                 CompletableFuture.runAsync(
-                                () -> limiter.replace(WebServer.config("limiter.rules.all.path = /api/*\nlimiter.rules.all.limits = 1/1h\n")),
+                                () -> limiter.replace(WebServer.config(
+                                        "limiter.rules.all.path = /api/*\nlimiter.rules.all.limits = 1/1h\n")),
                                 task -> new Thread(task).start())
                         .get(60, TimeUnit.SECONDS);
             } finally {

@@ -99,9 +99,7 @@ class WaitingTest extends Served {
             assertNull(response.fields().get("retry-after"));
         }
         assertEquals(6, seen.size());
-        assertTrue(
-                seen.stream().allMatch(one -> one.startsWith("REQUEST ") && one.endsWith(" false")),
-                seen::toString);
+        assertTrue(seen.stream().allMatch(one -> one.startsWith("REQUEST ") && one.endsWith(" false")), seen::toString);
         LimiterMonitor counters = limiter.monitor();
         assertEquals(6, counters.allowed("search", Decision.Source.IN_PROCESS));
         assertEquals(0, counters.denied("search", Decision.Source.IN_PROCESS));
@@ -139,9 +137,9 @@ class WaitingTest extends Served {
         RateLimitFilter filter =
                 RateLimitFilter.builder(configured).rule(request -> same).build();
         server = kind.make(directory)
-            .filter("limiter", filter)
-            .servlet("/", WebServer.Answer.text("ok"))
-            .start();
+                .filter("limiter", filter)
+                .servlet("/", WebServer.Answer.text("ok"))
+                .start();
         assertEquals(List.of(200, 200, 200), statuses(server, 3, "/"));
         assertEquals(3, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
     }
@@ -157,17 +155,17 @@ class WaitingTest extends Served {
                 limiter.rules.target.wait = 50s
                 """;
         server = kind.make(directory)
-            .filter("limiter", WebServer.limiter(limiter, rules))
-            .servlet("/target", WebServer.Answer.text("target"))
-            .servlet(
-                    "/start/forward",
-                    (request, response) ->
-                            request.getRequestDispatcher("/target").forward(request, response))
-            .servlet(
-                    "/start/include",
-                    (request, response) ->
-                            request.getRequestDispatcher("/target").include(request, response))
-            .start();
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/target", WebServer.Answer.text("target"))
+                .servlet(
+                        "/start/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/target").forward(request, response))
+                .servlet(
+                        "/start/include",
+                        (request, response) ->
+                                request.getRequestDispatcher("/target").include(request, response))
+                .start();
         assertEquals(200, server.get("/target").statusCode());
         assertEquals(List.of(429, 429), statuses(server, 2, "/start/forward", "X-Key", "a"), "never held");
         assertEquals(List.of(200, 200), statuses(server, 2, "/start/include", "X-Key", "b"), "never charged");
@@ -248,9 +246,9 @@ class WaitingTest extends Served {
                 """;
         Limiter replaced = Limiter.of(WebServer.config(one), limiter);
         server = kind.make(directory)
-            .filter("limiter", RateLimitFilter.builder(replaced).build())
-            .servlet("/", (request, response) -> response.setStatus(200))
-            .start();
+                .filter("limiter", RateLimitFilter.builder(replaced).build())
+                .servlet("/", (request, response) -> response.setStatus(200))
+                .start();
         assertEquals(200, server.get("/", "X-Key", "a").statusCode());
         Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
         Await.until("it waits", () -> limiter.monitor().waiting() == 1);

@@ -87,8 +87,8 @@ public class HeaderVectorsTest {
 
     private static void checkName(String line) {
         String name = line.replace("\\t", "\t").substring("refused ".length());
-        for (String text : List.of(
-                "limiter.policies." + name + ".limits = 1/s", "limiter.policies.p.limits = 1/s name " + name)) {
+        for (String text :
+                List.of("limiter.policies." + name + ".limits = 1/s", "limiter.policies.p.limits = 1/s name " + name)) {
             assertThrows(ConfigException.class, () -> WebServer.config(text), text);
         }
     }

@@ -47,8 +47,7 @@ class AddressResolverTest {
         List<String[]> rows = Rows.of("clients.txt");
         assertEquals(43, rows.size());
         for (String[] row : rows) {
-            AddressResolver resolver =
-                    AddressResolver.of(Rows.settings("net 10.0.0.1", Integer.parseInt(row[1])));
+            AddressResolver resolver = AddressResolver.of(Rows.settings("net 10.0.0.1", Integer.parseInt(row[1])));
             ClientAddress client = resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: " + row[0]));
             assertEquals(row[2], client.text(), row[0]);
             assertEquals(row[2].startsWith("!"), client.isMalformed(), row[0]);

@@ -48,8 +48,7 @@ final class Rows {
                 : trust.hops() > 0
                         ? "hops " + trust.hops()
                         : trust.networks().isEmpty() ? "none" : "net " + String.join(",", trust.networks());
-        return AddressResolver.of(
-                settings(trust.header() == null ? who : who + " " + trust.header(), trust.prefix()));
+        return AddressResolver.of(settings(trust.header() == null ? who : who + " " + trust.header(), trust.prefix()));
     }
 
     /** Headers of lines such as {@code Forwarded: for=1.1.1.1}; names have no case. */

@@ -124,7 +124,9 @@ class PathVectorsTest {
 
     private static int status(String rule, String target) {
         LIMITER.replace(rule(rule));
-        return Client.send(server.port(), "GET", target, "X-Real-IP: 192.0.2.7").response().status();
+        return Client.send(server.port(), "GET", target, "X-Real-IP: 192.0.2.7")
+                .response()
+                .status();
     }
 
     /** What is left when a container lets in what it should refuse: the two readings, without dots. */
