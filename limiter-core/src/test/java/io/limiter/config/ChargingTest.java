@@ -199,6 +199,32 @@ class ChargingTest {
             limiter.plan-lookup.expiry = 10ms | RL-104
             limiter.plan-lookup.max-entries = 0 | RL-104
             limiter.plan-lookup.waits = 1s | RL-101
+            limits = 9/1h fixed ~ holds = 0 ~ settle = attribute:a | RL-182
+            limits = 9/1h ~ settle = attribute:a | add limiter.rules.r.holds = 1000
+            limits = 9/1h ~ holds = 9 ~ settle = attribute:a | RL-181 ~ write fixed or token-bucket
+            limits = 9/1h fixed ~ holds = 9 ~ settle = attribute:a ~ wait = 1s | RL-106 ~ remove the wait
+            limits = 9/1h fixed ~ holds = 9 ~ settle = attribute:a ~ shadow = true | RL-106 ~ until the rule is enforced
+            limits = 9/1h fixed ~ holds = 9 ~ settle = attribute:a ~ cost = 0 | RL-106 ~ nothing is reserved at a cost of 0
+            limits = 9/1h fixed ~ holds = 9 ~ settle = X-Used-Tokens | response-header:X-Used-Tokens
+            limits = 9/1h fixed ~ holds = 9 ~ settle = header:X-Used-Tokens | response-header:X-Used-Tokens
+            limits = 9/1h fixed ~ holds = 9 ~ settle = attribute:a ~ settle-within = 100ms | settle-within
+            cost = header:X min 1 default 5 | RL-105 ~ needs a cap
+            cost = header:X min 0 max 5 | header:X-Max-Tokens min 400 max 4000
+            cost = header:X max 5 default 6 | header:X-Max-Tokens min 400 max 4000
+            cost = header:X max 5 min | header:X-Max-Tokens min 400 max 4000
+            block = 20 | RL-176
+            block = 20/10m | RL-176
+            block = 20/10m for 15m | RL-176
+            block = 20/10m for 15m up to 10m | RL-176
+            block = 0/10m for 15m up to 24h | RL-176
+            block = 20/10 m for 15m up to 24h | RL-176
+            block = x/10m for 15m up to 24h | RL-176
+            block = 20/10m for ever up to 24h | RL-176
+            block = 20/10m sliding-list for 15m up to 24h | RL-176
+            block = 20/10m for 15m up to 24h ~ wait = 1s | RL-177
+            blok = 20/10m for 15m up to 24h | limiter.rules.r.block
+            limiter.policies.b.block = 20/10m for 15m up to 24h | RL-105
+            limiter.policies.b.limits = 20/10m block | a line of its own
             """)
     void theMessageSaysWhatToWrite(String lines, String words) {
         Map<String, String> all = new LinkedHashMap<>(GOLD);

@@ -19,9 +19,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.grpc.CallSite.Talk;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Spellings;
@@ -36,7 +34,7 @@ import org.junit.jupiter.api.Test;
 /** Clients that try to get around the rules. */
 class AttackTest {
 
-    private final RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+    private final RateLimiter decides = CallSite.decides(false);
 
     /** The method by which it is called: the server of the test serves each name. */
     private CallSite serving(String rules, AtomicInteger served) throws Exception {
@@ -81,7 +79,7 @@ class AttackTest {
             for (String way : ways) {
                 if (way.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
                     Talk talk = new Talk(site.channel(), CallSite.method(way, MethodType.UNARY), CallOptions.DEFAULT);
-                    assertNotEquals(Code.OK, talk.say("v").over().end().code(), way);
+                    assertNotEquals(Code.OK, talk.say("v").code(), way);
                 }
             }
             assertEquals(0, served.get());
@@ -172,8 +170,6 @@ class AttackTest {
                                     CallSite.method("t.Votes/Vote", MethodType.UNARY),
                                     CallOptions.DEFAULT)
                             .say("v")
-                            .over()
-                            .end()
                             .code());
             assertEquals(6, served.get());
         }
@@ -270,9 +266,7 @@ class AttackTest {
         try (decides;
                 CallSite site = serving(rules, served)) {
             List<Talk> talks = IntStream.range(0, 5)
-                    .mapToObj(i -> site.talk("Chat", MethodType.BIDI_STREAMING)
-                            .say("1", "2", "3", "4", "5")
-                            .over())
+                    .mapToObj(i -> site.chat().say("1", "2", "3", "4", "5").over())
                     .toList();
             for (Talk talk : talks) {
                 assertEquals(List.of("1", "2", "3", "4", "5"), talk.end().messages());

@@ -5,20 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.limiter.Charge;
-import io.limiter.Decision;
-import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
@@ -26,28 +19,12 @@ import io.limiter.rule.PlanResolver;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The rules of the configuration, over a real server: what the contract of the other doors has, in terms of calls. */
-class CallRulesTest {
-
-    /** Its time stands still, because answers tell when there is quota again. */
-    private final RateLimiter decides = RateLimiters.on(
-            InProcessBackend.builder().timeSource(new ManualTime()).build());
-
-    private @Nullable CallSite site;
-
-    @AfterEach
-    void stop() throws InterruptedException {
-        if (site != null) {
-            site.close();
-        }
-        decides.close();
-    }
+class CallRulesTest extends HandOver {
 
     /** Answers with the status that the message names; a message tells tokens too: NOT_FOUND 30. */
     private CallSite start(String rules) throws Exception {
@@ -75,14 +52,8 @@ class CallRulesTest {
         return site;
     }
 
-    private long left(String policy) {
-        Decision looked = decides.tryAcquire(PermitRequest.of(site.limiter.policy(policy), PartitionKey.global(), 1)
-                .withLook());
-        return looked.outcomes().get(0).remaining() + (looked.allowed() ? 1 : 0);
-    }
-
     private void assertLeft(long left, String policy, String after) {
-        Await.until(left + " left after " + after, () -> left(policy) == left);
+        Await.until(left + " left after " + after, () -> site.left(policy) == left);
     }
 
     private void assertOneEach(String... headers) {
@@ -112,20 +83,10 @@ class CallRulesTest {
         assertEquals(java.util.Set.of("by-name"), site.interceptor.unusedRules().keySet());
         IntStream.range(0, 3)
                 .forEach(i -> assertEquals(Code.OK, site.vote("OK").end().code(), "without the header"));
-        assertEquals(
-                Code.OK,
-                site.talk("Watch", MethodType.SERVER_STREAMING, "Authorization: Bearer t1")
-                        .say("OK")
-                        .over()
-                        .end()
-                        .code());
+        assertEquals(Code.OK, site.watch("Authorization: Bearer t1").say("OK").code());
         assertEquals(
                 Code.RESOURCE_EXHAUSTED,
-                site.talk("Watch", MethodType.SERVER_STREAMING, "authorization: bearer t1")
-                        .say("OK")
-                        .over()
-                        .end()
-                        .code());
+                site.watch("authorization: bearer t1").say("OK").code());
     }
 
     @Test
@@ -183,11 +144,7 @@ class CallRulesTest {
         for (int i = 0; i < 5; i++) {
             assertEquals(
                     i < 4 ? Code.OK : Code.RESOURCE_EXHAUSTED,
-                    site.talk("Watch", MethodType.SERVER_STREAMING, "K: c")
-                            .say("OK")
-                            .over()
-                            .end()
-                            .code());
+                    site.watch("K: c").say("OK").code());
         }
     }
 
@@ -260,14 +217,13 @@ class CallRulesTest {
                 limiter.rules.chat.cost = header:X-Max-Tokens min 1 max 4000 default 500
                 limiter.rules.chat.settle = attribute:tokens
                 """);
-        CallSite.Talk talk =
-                site.talk("Chat", MethodType.BIDI_STREAMING, "X-Max-Tokens: 1").say("OK");
+        CallSite.Talk talk = site.chat("X-Max-Tokens: 1").say("OK");
         assertEquals("OK", talk.messages.poll(60, TimeUnit.SECONDS));
         talk.cancel();
         Await.until("left", () -> site.left.get() == 1);
         assertLeft(6_000, "tokens", "it left");
 
-        talk = site.talk("Chat", MethodType.BIDI_STREAMING, "X-Max-Tokens: 1").say("OK 77");
+        talk = site.chat("X-Max-Tokens: 1").say("OK 77");
         assertEquals("OK 77", talk.messages.poll(60, TimeUnit.SECONDS));
         talk.cancel();
         Await.until("left", () -> site.left.get() == 2);
@@ -299,12 +255,18 @@ class CallRulesTest {
         assertEquals(List.of(Code.OK, Code.OK), codes(2));
         assertEquals(List.of(Code.OK, Code.RESOURCE_EXHAUSTED), codes(2, "X-Code: yes"));
         for (Code expected : List.of(Code.OK, Code.RESOURCE_EXHAUSTED)) {
-            assertEquals(
-                    expected,
-                    site.talk("Sum", MethodType.CLIENT_STREAMING).over().end().code());
+            assertEquals(expected, site.sum().code());
         }
         Explanation why = site.interceptor.explain(RequestSample.of("POST", "/t.Votes/Sum", "127.0.0.1"));
         assertTrue(why.toString().contains("rules in code decide"), "the rule in code needs a call: " + why);
+    }
+
+    /** Why no interceptor can be made. */
+    private String refused(String rules) {
+        RateLimitServerInterceptor.Builder builder =
+                RateLimitServerInterceptor.builder(Limiter.of(CallSite.config(rules), decides));
+        return String.valueOf(
+                assertThrows(IllegalArgumentException.class, builder::build).getMessage());
     }
 
     @ParameterizedTest
@@ -329,11 +291,7 @@ class CallRulesTest {
     void whatACallDoesNotHaveFailsTheStart(String line) {
         String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h fixed\nlimiter.rules.r." + line + "\n";
         Limiter limiter = Limiter.of(CallSite.config(rules), decides);
-        String message = assertThrows(
-                        IllegalArgumentException.class,
-                        () -> RateLimitServerInterceptor.builder(limiter).build())
-                .getMessage();
-        Facts.told(message, "RL-194", "'r'", "gRPC");
+        Facts.told(refused(rules), "RL-194", "'r'", "gRPC");
         try (LogLines log = new LogLines()) {
             RateLimitServerInterceptor.builder(limiter)
                     .besideOtherDoors()
@@ -354,12 +312,7 @@ class CallRulesTest {
             String rules = "limiter.rules.r.path = /*\n"
                     + (line.startsWith("limits") ? "" : "limiter.rules.r.limits = 1/1h fixed\n")
                     + "limiter.rules.r.methods = ext:MESSAGE\nlimiter.rules.r." + line + "\n";
-            Limiter limiter = Limiter.of(CallSite.config(rules), decides);
-            String message = assertThrows(
-                            IllegalArgumentException.class,
-                            () -> RateLimitServerInterceptor.builder(limiter).build())
-                    .getMessage();
-            Facts.told(message, "RL-194", "'r'", "ext:MESSAGE");
+            Facts.told(refused(rules), "RL-194", "'r'", "ext:MESSAGE");
         }
     }
 
@@ -378,12 +331,7 @@ class CallRulesTest {
 
     @Test
     void noRulesFailTheStart() {
-        Limiter limiter = Limiter.of(CallSite.config("limiter.policies.p.limits = 1/1h\n"), decides);
-        assertTrue(assertThrows(
-                        IllegalArgumentException.class,
-                        () -> RateLimitServerInterceptor.builder(limiter).build())
-                .getMessage()
-                .startsWith("RL-109 "));
+        Facts.told(refused("limiter.policies.p.limits = 1/1h\n"), "RL-109");
     }
 
     @Test
@@ -404,10 +352,10 @@ class CallRulesTest {
                 CallSite.Ended ended = site.vote("OK").end();
                 assertEquals(Code.OK, ended.code());
                 assertEquals("\"one\";r=" + (9 - i) + ";t=3600, \"two\";r=2", ended.trailer("RateLimit"));
-                assertEquals(3, left("two"));
+                assertEquals(3, site.left("two"));
             }
             assertEquals(Code.RESOURCE_EXHAUSTED, code());
-            assertEquals(3, left("two"));
+            assertEquals(3, site.left("two"));
         }
     }
 }

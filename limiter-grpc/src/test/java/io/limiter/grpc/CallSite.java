@@ -28,11 +28,15 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
+import io.limiter.kit.Looks;
+import io.limiter.kit.RedisServers;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -103,6 +107,13 @@ final class CallSite implements AutoCloseable {
     ManagedChannel connect() {
         return Grpc.newChannelBuilderForAddress("127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
                 .build();
+    }
+
+    static RateLimiter decides(boolean inRedis) {
+        return RateLimiters.on(
+                inRedis
+                        ? Backends.connected(Backends.redis().address(RedisServers.single()))
+                        : InProcessBackend.create());
     }
 
     static CallSite start(RateLimiter decides, String rules, App app) throws IOException {
@@ -342,6 +353,11 @@ final class CallSite implements AutoCloseable {
             return this;
         }
 
+        /** How it ends after the last message. */
+        Status.Code code() {
+            return over().end().code();
+        }
+
         void cancel() {
             call.cancel("meant", null);
         }
@@ -387,13 +403,7 @@ final class CallSite implements AutoCloseable {
 
     /** How many permits of the only limit of a policy, with a global key, are left. */
     long left(String policy) {
-        PermitRequest one = PermitRequest.of(limiter.policy(policy), PartitionKey.global(), 1);
-        return limiter.rateLimiter()
-                        .tryAcquire(one.withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                + 1;
+        return Looks.left(limiter.rateLimiter(), limiter.policy(policy), PartitionKey.global());
     }
 
     /** How many of them are taken. */
@@ -405,8 +415,20 @@ final class CallSite implements AutoCloseable {
         return channel;
     }
 
-    Talk talk(String method, MethodType type, String... headers) {
+    private Talk talk(String method, MethodType type, String... headers) {
         return new Talk(channel, method("t.Votes/" + method, type), CallOptions.DEFAULT, headers);
+    }
+
+    Talk chat(String... headers) {
+        return talk("Chat", MethodType.BIDI_STREAMING, headers);
+    }
+
+    Talk sum(String... headers) {
+        return talk("Sum", MethodType.CLIENT_STREAMING, headers);
+    }
+
+    Talk watch(String... headers) {
+        return talk("Watch", MethodType.SERVER_STREAMING, headers);
     }
 
     /** A call of Vote. */

@@ -12,38 +12,19 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
-import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.grpc.CallSite.Ended;
 import io.limiter.grpc.CallSite.Talk;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What a client gets: status, trailers, and details that the classes of Google read. */
-class DeniedCallTest {
+class DeniedCallTest extends HandOver {
     private static final Metadata.Key<byte[]> DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
-
-    private final ManualTime time = new ManualTime();
-    private final RateLimiter decides =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
-    private @Nullable CallSite site;
-
-    @AfterEach
-    void stop() throws InterruptedException {
-        if (site != null) {
-            site.close();
-        }
-        decides.close();
-    }
 
     private CallSite start(String rules) throws Exception {
         site = CallSite.start(decides, rules, (message, to) -> message);
@@ -54,14 +35,14 @@ class DeniedCallTest {
     void theAnswerHasTheQuotaAndWhenToTryAgain() throws Exception {
         CallSite site =
                 start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 2/10s fixed, 9/1h fixed\n");
-        time.advance(Duration.ofMillis(700));
+        timer.time.advance(Duration.ofMillis(700));
         Ended first = site.vote("a").end();
         assertEquals(List.of("a"), first.messages());
         assertEquals("\"vote-10s\";r=1;t=10, \"vote-1h\";r=8;t=3600", first.trailer("RateLimit"));
         assertEquals("\"vote-10s\";q=2;w=10, \"vote-1h\";q=9;w=3600", first.trailer("RateLimit-Policy"));
         assertNull(first.trailer("grpc-retry-pushback-ms"));
         site.vote("b").end();
-        time.advance(Duration.ofNanos(1_234_567_000));
+        timer.time.advance(Duration.ofNanos(1_234_567_000));
         Ended denied = site.vote("c").end();
         assertEquals(Code.RESOURCE_EXHAUSTED, denied.code());
         assertEquals(
@@ -77,7 +58,7 @@ class DeniedCallTest {
                 + info.getRetryDelay().getNanos() / 1_000;
         assertTrue(micros > 7_000_000 && micros <= 9_000_000, "the exact time: " + micros);
         assertEquals(Long.toString((micros + 999) / 1_000), denied.trailer("grpc-retry-pushback-ms"));
-        time.advance(Duration.ofNanos(micros * 1_000));
+        timer.time.advance(Duration.ofNanos(micros * 1_000));
         assertEquals(Code.OK, site.code());
     }
 
@@ -117,11 +98,6 @@ class DeniedCallTest {
                 .vote("a", "Test-Address: 192.0.2.1")
                 .end();
         assertNull(none.trailer("RateLimit"));
-    }
-
-    private void stopSite() throws InterruptedException {
-        site.close();
-        site = null;
     }
 
     @Test

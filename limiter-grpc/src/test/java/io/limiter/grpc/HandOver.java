@@ -1,7 +1,6 @@
 package io.limiter.grpc;
 
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall;
 import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
@@ -12,16 +11,15 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.Await;
-import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
 /** A site for one test, whose limiter is in this JVM and is looked at. */
 abstract class HandOver {
-    static final Duration LONG = Duration.ofSeconds(60);
     static final String COUNTED = """
             limiter.rules.flight.path = /*
             limiter.rules.flight.key = global
@@ -56,10 +54,15 @@ abstract class HandOver {
 
     @AfterEach
     void stop() throws InterruptedException {
+        stopSite();
+        decides.close();
+    }
+
+    final void stopSite() throws InterruptedException {
         if (site != null) {
             site.close();
+            site = null;
         }
-        decides.close();
     }
 
     final CallSite start(
@@ -80,27 +83,31 @@ abstract class HandOver {
         Await.until("nothing is in flight", () -> site.taken("flight", 9) == 0);
     }
 
-    /** A service that gets its calls as gRPC gives them. */
-    abstract static class Raw implements ServerInterceptor {
-        @Override
-        @SuppressWarnings("unchecked") // All messages are text.
-        public final <Q, A> Listener<Q> interceptCall(
-                ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-            return (Listener<Q>) begin((ServerCall<String, String>) call);
-        }
+    final void awaitWaiting(int calls) {
+        Await.until(calls + " wait", () -> decides.monitor().waiting() == calls);
+    }
 
-        abstract Listener<String> begin(ServerCall<String, String> call);
+    /** A service that gets its calls as gRPC gives them. */
+    static ServerInterceptor raw(Function<ServerCall<String, String>, Listener<String>> begin) {
+        return new ServerInterceptor() {
+            @Override
+            @SuppressWarnings("unchecked") // All messages are text.
+            public <Q, A> Listener<Q> interceptCall(
+                    ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                return (Listener<Q>) begin.apply((ServerCall<String, String>) call);
+            }
+        };
     }
 
     /** Calls the service; the call waits, and has its turn. */
     final Code codeAfterWaiting() {
         Talk talk = site.vote("v");
-        Await.until("it waits", () -> decides.monitor().waiting() == 1);
+        awaitWaiting(1);
         timer.advance(1_000_000);
         return talk.end().code();
     }
 
     final Talk chat(String... headers) {
-        return site.talk("Chat", MethodType.BIDI_STREAMING, headers);
+        return site.chat(headers);
     }
 }

@@ -1,9 +1,11 @@
 package io.limiter.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.grpc.ServerCall;
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall.Listener;
 import io.grpc.Status.Code;
 import io.limiter.grpc.CallSite.Talk;
@@ -18,6 +20,33 @@ import org.junit.jupiter.api.Test;
 
 /** Calls that go from one thread to another: the limiter's, the service's, the transport's, and none that is free. */
 class HandOverTest extends HandOver {
+    /** No thread is needed while calls wait. */
+    @Test
+    void aCallWaitsForItsPermitUnlessItsClientLeaves() throws Exception {
+        start(WAITS, builder -> builder);
+        assertEquals(Code.OK, site.code());
+        Talk leaves = site.vote("v");
+        awaitWaiting(1);
+        Talk stays = site.vote("v");
+        awaitWaiting(2);
+        leaves.cancel();
+        awaitWaiting(1);
+        timer.advance(999_999);
+        assertFalse(stays.isOver(), "no permit is due");
+        timer.advance(1);
+        assertEquals(Code.OK, stays.end().code());
+        Talk late = new Talk(
+                site.channel(),
+                CallSite.method("t.Votes/Vote", MethodType.UNARY),
+                CallOptions.DEFAULT.withDeadlineAfter(50, TimeUnit.MILLISECONDS));
+        assertEquals(Code.DEADLINE_EXCEEDED, late.say("v").code());
+        awaitWaiting(0);
+        Talk second = site.vote("v");
+        awaitWaiting(1);
+        site.interceptor.stopHolding();
+        assertEquals(Code.UNAVAILABLE, second.end().code());
+    }
+
     /** The thread that has the decision is one of Redis' or of the clock's. */
     @Test
     void noServiceRunsWhereNoThreadIsFree() throws Exception {
@@ -48,7 +77,7 @@ class HandOverTest extends HandOver {
         assertEquals(Code.OK, site.code());
         while (failing.get() > 0) {
             assertEquals(Code.UNKNOWN, site.code());
-            Await.until("none waits", () -> decides.monitor().waiting() == 0);
+            awaitWaiting(0);
         }
         assertEquals(Code.OK, codeAfterWaiting());
         assertNothingInFlight();
@@ -61,7 +90,7 @@ class HandOverTest extends HandOver {
         start(WAITS, builder -> builder.executor(tasks::add));
         assertEquals(Code.OK, site.code());
         Talk talk = site.vote("v");
-        Await.until("it waits", () -> decides.monitor().waiting() == 1);
+        awaitWaiting(1);
         assertTrue(tasks.isEmpty());
         timer.advance(1_000_000);
         Await.until("it is decided", () -> !tasks.isEmpty());
@@ -78,29 +107,26 @@ class HandOverTest extends HandOver {
     @Test
     void aServiceThatFailsAfterItsClientHasLeftHoldsNothing() throws Exception {
         CompletableFuture<Talk> calling = new CompletableFuture<>();
-        start(COUNTED + MESSAGES, builder -> builder, new Raw() {
-            @Override
-            Listener<String> begin(ServerCall<String, String> call) {
-                call.request(2);
-                return new Listener<>() {
-                    @Override
-                    public void onMessage(String message) {
-                        if (message.equals("2")) {
-                            calling.join().cancel();
-                            Await.until("the client has left", () -> site.left.get() == 1);
-                            throw new IllegalStateException("meant");
-                        }
+        start(COUNTED + MESSAGES, builder -> builder, raw(call -> {
+            call.request(2);
+            return new Listener<>() {
+                @Override
+                public void onMessage(String message) {
+                    if (message.equals("2")) {
+                        calling.join().cancel();
+                        Await.until("the client has left", () -> site.left.get() == 1);
+                        throw new IllegalStateException("meant");
                     }
+                }
 
-                    @Override
-                    public void onCancel() {
-                        cancelled.countDown();
-                    }
-                };
-            }
-        });
+                @Override
+                public void onCancel() {
+                    cancelled.countDown();
+                }
+            };
+        }));
         calling.complete(chat().say("1", "2"));
-        Await.until("the second one waits", () -> decides.monitor().waiting() == 1);
+        awaitWaiting(1);
         timer.advance(1_000_000);
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");
         assertNothingInFlight();

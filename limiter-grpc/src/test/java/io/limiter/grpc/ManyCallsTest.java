@@ -1,7 +1,6 @@
 package io.limiter.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
@@ -9,14 +8,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
 import io.limiter.RateLimiter;
-import io.limiter.engine.ManualTimer;
-import io.limiter.engine.RateLimiters;
-import io.limiter.grpc.CallSite.Ended;
 import io.limiter.grpc.CallSite.Talk;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +23,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** 64 callers. Calls reach their deadline, are cancelled, or lose their connection. Each call is counted once, and its permits are freed once. */
 class ManyCallsTest {
@@ -62,15 +55,9 @@ class ManyCallsTest {
             """;
 
     @ParameterizedTest
-    @ValueSource(strings = {RULES, BY_MESSAGE})
-    void inThisJvm(String rules) throws Exception {
-        run(RateLimiters.on(InProcessBackend.create()), rules);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {RULES, BY_MESSAGE})
-    void inRedis(String rules) throws Exception {
-        run(RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single()))), rules);
+    @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+    void manyAtOnce(boolean inRedis, boolean byMessage) throws Exception {
+        run(CallSite.decides(inRedis), byMessage ? BY_MESSAGE : RULES);
     }
 
     private static void run(RateLimiter decides, String rules) throws Exception {
@@ -139,7 +126,7 @@ class ManyCallsTest {
             // All places are there again: exactly so many calls at once, and no more.
             List<Talk> open = new ArrayList<>();
             for (int i = 0; i < IN_FLIGHT; i++) {
-                open.add(site.talk("Chat", MethodType.BIDI_STREAMING));
+                open.add(site.chat());
             }
             Await.until("all are in flight", () -> site.taken("flight", IN_FLIGHT) >= IN_FLIGHT - 1);
             open.forEach(Talk::cancel);
@@ -179,14 +166,13 @@ class ManyCallsTest {
             LockSupport.parkNanos(random.nextInt(3_000_000));
             channel.shutdownNow();
         }
-        Ended ended = talk.end();
-        return ended.code();
+        return talk.end().code();
     }
 
     /** A connection that is cut takes its calls with it. */
     @Test
     void aCutConnectionEndsItsCalls() throws Exception {
-        try (RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+        try (RateLimiter decides = CallSite.decides(false);
                 CallSite site = CallSite.start(decides, RULES, (message, to) -> null)) {
             for (int i = 0; i < 10; i++) {
                 site.vote("waits");
@@ -195,45 +181,6 @@ class ManyCallsTest {
             site.channel().shutdownNow();
             Await.until("none is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
             assertEquals(10, site.taken("refunded", 10_000_000), "who leaves early is counted");
-        }
-    }
-
-    /** No thread is needed while calls wait. */
-    @Test
-    void aCallWaitsForItsPermitUnlessItsClientLeaves() throws Exception {
-        String rules = """
-                limiter.rules.search.path = /*
-                limiter.rules.search.key = header:K
-                limiter.rules.search.limits = 1/5s token-bucket burst 1
-                limiter.rules.search.wait = 1m
-                """;
-        ManualTimer timer = new ManualTimer();
-        try (RateLimiter decides = timer.limiter();
-                CallSite site = CallSite.start(decides, rules, (message, to) -> message)) {
-            assertEquals(Code.OK, site.code("K: a"));
-            Talk leaves = site.vote("v", "K: a");
-            Await.until("it waits", () -> decides.monitor().waiting() == 1);
-            Talk stays = site.vote("v", "K: a");
-            Await.until("both wait", () -> decides.monitor().waiting() == 2);
-            leaves.cancel();
-            Await.until("one has left", () -> decides.monitor().waiting() == 1);
-            timer.advance(4_000_000);
-            assertFalse(stays.isOver(), "no permit is due");
-            timer.advance(1_000_000);
-            assertEquals(Code.OK, stays.end().code());
-            assertEquals(0, decides.monitor().waiting());
-            Talk late = new Talk(
-                    site.channel(),
-                    CallSite.method("t.Votes/Vote", MethodType.UNARY),
-                    CallOptions.DEFAULT.withDeadlineAfter(50, TimeUnit.MILLISECONDS),
-                    "K: a");
-            assertEquals(Code.DEADLINE_EXCEEDED, late.say("v").over().end().code());
-            Await.until("nobody waits", () -> decides.monitor().waiting() == 0);
-            assertEquals(Code.OK, site.code("K: b"));
-            Talk second = site.vote("v", "K: b");
-            Await.until("it waits", () -> decides.monitor().waiting() == 1);
-            site.interceptor.stopHolding();
-            assertEquals(Code.UNAVAILABLE, second.end().code());
         }
     }
 }

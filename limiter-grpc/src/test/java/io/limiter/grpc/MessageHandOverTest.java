@@ -7,7 +7,6 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
-import io.grpc.ServerCall;
 import io.grpc.ServerCall.Listener;
 import io.grpc.Status.Code;
 import io.limiter.grpc.CallSite.Talk;
@@ -37,28 +36,25 @@ class MessageHandOverTest extends HandOver {
                 limiter.rules.messages.methods = ext:MESSAGE
                 limiter.rules.messages.key = header:K
                 limiter.rules.messages.limits = 1/1h
-                """, builder -> builder, new Raw() {
-            @Override
-            Listener<String> begin(ServerCall<String, String> call) {
-                call.sendHeaders(new Metadata());
-                call.request(2);
-                return new Listener<>() {
-                    @Override
-                    public void onMessage(String message) {
-                        threads.execute(() -> {
-                            try {
-                                while (!call.isCancelled()) {
-                                    call.sendMessage(message);
-                                }
-                            } catch (Throwable failed) {
-                                failures.add(failed);
+                """, builder -> builder, raw(call -> {
+            call.sendHeaders(new Metadata());
+            call.request(2);
+            return new Listener<>() {
+                @Override
+                public void onMessage(String message) {
+                    threads.execute(() -> {
+                        try {
+                            while (!call.isCancelled()) {
+                                call.sendMessage(message);
                             }
-                            ended.incrementAndGet();
-                        });
-                    }
-                };
-            }
-        });
+                        } catch (Throwable failed) {
+                            failures.add(failed);
+                        }
+                        ended.incrementAndGet();
+                    });
+                }
+            };
+        }));
         int rounds = Repeats.of(50, 20_000);
         try {
             for (int i = 0; i < rounds; i++) {
@@ -82,25 +78,22 @@ class MessageHandOverTest extends HandOver {
                 builder -> builder.executor(task -> {
                     throw new RejectedExecutionException("full");
                 }),
-                new Raw() {
-                    @Override
-                    Listener<String> begin(ServerCall<String, String> call) {
-                        call.request(9);
-                        return new Listener<>() {
-                            @Override
-                            public void onMessage(String message) {
-                                got.add(message);
-                            }
+                raw(call -> {
+                    call.request(9);
+                    return new Listener<>() {
+                        @Override
+                        public void onMessage(String message) {
+                            got.add(message);
+                        }
 
-                            @Override
-                            public void onCancel() {
-                                cancelled.countDown();
-                            }
-                        };
-                    }
-                });
+                        @Override
+                        public void onCancel() {
+                            cancelled.countDown();
+                        }
+                    };
+                }));
         Talk talk = chat().say("1", "2", "3");
-        Await.until("the second one waits", () -> decides.monitor().waiting() == 1);
+        awaitWaiting(1);
         timer.advance(1_000_000);
         assertEquals(Code.UNAVAILABLE, talk.end().code());
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");
@@ -140,24 +133,21 @@ class MessageHandOverTest extends HandOver {
                 limiter.rules.messages.methods = ext:MESSAGE
                 limiter.rules.messages.limits = 1/1s token-bucket burst 1
                 limiter.rules.messages.wait = 1m
-                """, builder -> builder, new Raw() {
-            @Override
-            Listener<String> begin(ServerCall<String, String> call) {
-                call.request(Integer.MAX_VALUE);
-                return new Listener<>() {
-                    @Override
-                    public void onMessage(String message) {
-                        assertEquals(Integer.toString(got.get()), message);
-                        most.accumulateAndGet(site.received.get() - got.getAndIncrement(), Math::max);
-                    }
+                """, builder -> builder, raw(call -> {
+            call.request(Integer.MAX_VALUE);
+            return new Listener<>() {
+                @Override
+                public void onMessage(String message) {
+                    assertEquals(Integer.toString(got.get()), message);
+                    most.accumulateAndGet(site.received.get() - got.getAndIncrement(), Math::max);
+                }
 
-                    @Override
-                    public void onHalfClose() {
-                        call.close(io.grpc.Status.OK, new Metadata());
-                    }
-                };
-            }
-        });
+                @Override
+                public void onHalfClose() {
+                    call.close(io.grpc.Status.OK, new Metadata());
+                }
+            };
+        }));
         String[] messages = IntStream.range(0, 100).mapToObj(Integer::toString).toArray(String[]::new);
         Talk talk = chat().say(messages).over();
         // None has its turn before the limiter has as many as it takes.
@@ -174,38 +164,35 @@ class MessageHandOverTest extends HandOver {
         // More than the windows of a connection that is not read.
         int most = 120;
         AtomicInteger sent = new AtomicInteger();
-        start(MESSAGES, builder -> builder, new Raw() {
-            @Override
-            Listener<String> begin(ServerCall<String, String> call) {
-                call.sendHeaders(new Metadata());
-                call.request(9);
-                return new Listener<>() {
-                    @Override
-                    public void onMessage(String message) {
-                        onReady();
-                    }
+        start(MESSAGES, builder -> builder, raw(call -> {
+            call.sendHeaders(new Metadata());
+            call.request(9);
+            return new Listener<>() {
+                @Override
+                public void onMessage(String message) {
+                    onReady();
+                }
 
-                    @Override
-                    public void onReady() {
-                        while (call.isReady() && sent.get() < most) {
-                            call.sendMessage("x".repeat(50_000));
-                            sent.incrementAndGet();
-                        }
+                @Override
+                public void onReady() {
+                    while (call.isReady() && sent.get() < most) {
+                        call.sendMessage("x".repeat(50_000));
+                        sent.incrementAndGet();
                     }
-                };
-            }
-        });
+                }
+            };
+        }));
         ClientCall<String, String> call =
                 site.channel().newCall(CallSite.method("t.Votes/Chat", MethodType.BIDI_STREAMING), CallOptions.DEFAULT);
         call.start(new ClientCall.Listener<>() {}, new Metadata());
         call.sendMessage("1");
         call.sendMessage("2");
-        Await.until("one waits", () -> decides.monitor().waiting() == 1);
+        awaitWaiting(1);
         assertTrue(sent.get() < most, "the client has read nothing");
         call.request(1_000);
         Await.until("the service may send", () -> sent.get() == most);
         assertEquals(1, decides.monitor().waiting());
         call.cancel("meant", null);
-        Await.until("none waits", () -> decides.monitor().waiting() == 0);
+        awaitWaiting(0);
     }
 }

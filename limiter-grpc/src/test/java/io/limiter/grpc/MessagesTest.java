@@ -3,23 +3,15 @@ package io.limiter.grpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
 import io.grpc.stub.StreamObserver;
-import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.grpc.CallSite.Ended;
 import io.limiter.grpc.CallSite.Talk;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,19 +31,20 @@ class MessagesTest {
             limiter.rules.messages.limits = 4/1h fixed
             """;
 
-    private static Stream<RateLimiter> backends(boolean redis) {
-        return redis
-                ? Stream.of(RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single()))))
-                : Stream.of(RateLimiters.on(InProcessBackend.create()));
-    }
+    private static final String WAITING = """
+            limiter.rules.messages.path = /t.Votes/Chat
+            limiter.rules.messages.methods = ext:MESSAGE
+            limiter.rules.messages.limits = 1/30s token-bucket burst 1
+            limiter.rules.messages.wait = 1m
+            """;
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachMessageIsChargedAndTheFirstDeniedEndsTheStream(boolean redis) throws Exception {
-        RateLimiter decides = backends(redis).findFirst().orElseThrow();
+        RateLimiter decides = CallSite.decides(redis);
         try (decides;
                 CallSite site = CallSite.start(decides, RULES, (message, to) -> "re " + message)) {
-            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING, "K: a").say("1", "2", "3");
+            Talk talk = site.chat("K: a").say("1", "2", "3");
             for (String each : List.of("re 1", "re 2", "re 3")) {
                 assertEquals(each, talk.messages.poll(60, java.util.concurrent.TimeUnit.SECONDS));
             }
@@ -64,55 +57,23 @@ class MessagesTest {
                     ended.trailer("RateLimit").matches(".*\"messages\";r=0;t=3[56][0-9]{2}\\b.*"),
                     ended.trailer("RateLimit"));
             assertTrue(ended.trailer("Retry-After").matches("3[56][0-9]{2}"), ended.trailer("Retry-After"));
-            Await.until("nothing is in flight", () -> inFlight(site) == 0);
+            Await.until("nothing is in flight", () -> site.taken("calls-in-flight", 5) == 0);
             // The quota of calls is another one, and other streams are not counted by message.
             assertEquals(
-                    Code.OK,
-                    site.talk("Sum", MethodType.CLIENT_STREAMING, "K: a")
-                            .say("1", "2", "3", "4", "5", "6")
-                            .over()
-                            .end()
-                            .code());
-            assertEquals(
-                    Code.RESOURCE_EXHAUSTED,
-                    site.talk("Chat", MethodType.BIDI_STREAMING, "K: a")
-                            .say("7")
-                            .over()
-                            .end()
-                            .code());
-            assertEquals(
-                    Code.RESOURCE_EXHAUSTED,
-                    site.talk("Chat", MethodType.BIDI_STREAMING, "K: a")
-                            .over()
-                            .end()
-                            .code());
+                    Code.OK, site.sum("K: a").say("1", "2", "3", "4", "5", "6").code());
+            assertEquals(Code.RESOURCE_EXHAUSTED, site.chat("K: a").say("7").code());
+            assertEquals(Code.RESOURCE_EXHAUSTED, site.chat("K: a").code());
             assertEquals(
                     List.of("re 1", "re 2", "re 3", "re 4"),
-                    site.talk("Chat", MethodType.BIDI_STREAMING, "K: b")
-                            .say("1", "2", "3", "4")
-                            .over()
-                            .end()
-                            .messages());
+                    site.chat("K: b").say("1", "2", "3", "4").over().end().messages());
         }
-    }
-
-    private static long inFlight(CallSite site) {
-        return 5
-                - site.limiter
-                        .rateLimiter()
-                        .tryAcquire(PermitRequest.of(site.limiter.policy("calls-in-flight"), PartitionKey.global(), 1)
-                                .withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                - 1;
     }
 
     /** A stream is slowed down: each message waits for its permit, in its order, and none is lost. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void messagesWaitInTheirOrder(boolean redis) throws Exception {
-        RateLimiter decides = backends(redis).findFirst().orElseThrow();
+        RateLimiter decides = CallSite.decides(redis);
         try (decides;
                 CallSite site = CallSite.start(decides, """
                         limiter.rules.messages.path = /t.Votes/Sum, /t.Votes/Chat
@@ -122,37 +83,25 @@ class MessagesTest {
                         """, (message, to) -> message)) {
             List<String> sent =
                     IntStream.range(0, 60).mapToObj(Integer::toString).toList();
-            Ended ended = site.talk("Chat", MethodType.BIDI_STREAMING)
-                    .say(sent.toArray(String[]::new))
-                    .over()
-                    .end();
+            Ended ended = site.chat().say(sent.toArray(String[]::new)).over().end();
             assertEquals(Code.OK, ended.code());
             assertEquals(sent, ended.messages());
             assertEquals(
                     List.of("60"),
-                    site.talk("Sum", MethodType.CLIENT_STREAMING)
-                            .say(sent.toArray(String[]::new))
-                            .over()
-                            .end()
-                            .messages());
+                    site.sum().say(sent.toArray(String[]::new)).over().end().messages());
         }
     }
 
     @Test
     void aMessageThatWaitsLeavesTheQueueWithItsClient() throws Exception {
-        RateLimiter decides = backends(false).findFirst().orElseThrow();
+        RateLimiter decides = CallSite.decides(false);
         try (decides;
-                CallSite site = CallSite.start(decides, """
-                        limiter.rules.messages.path = /t.Votes/Chat
-                        limiter.rules.messages.methods = ext:MESSAGE
-                        limiter.rules.messages.limits = 1/30s token-bucket burst 1
-                        limiter.rules.messages.wait = 1m
-                        """, (message, to) -> message)) {
-            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
+                CallSite site = CallSite.start(decides, WAITING, (message, to) -> message)) {
+            Talk talk = site.chat().say("1", "2", "3");
             Await.until("one waits", () -> decides.monitor().waiting() == 1);
             talk.cancel();
             Await.until("none waits", () -> decides.monitor().waiting() == 0);
-            Talk other = site.talk("Chat", MethodType.BIDI_STREAMING).say("4");
+            Talk other = site.chat().say("4");
             Await.until("one waits", () -> decides.monitor().waiting() == 1);
             site.interceptor.stopHolding();
             assertEquals(Code.UNAVAILABLE, other.end().code());
@@ -161,17 +110,12 @@ class MessagesTest {
 
     @Test
     void aMessageThatWaitsLeavesTheQueueWhenTheServiceClosesTheCall() throws Exception {
-        RateLimiter decides = backends(false).findFirst().orElseThrow();
+        RateLimiter decides = CallSite.decides(false);
         CompletableFuture<StreamObserver<String>> answers = new CompletableFuture<>();
         try (decides;
                 CallSite site =
-                        CallSite.start(decides, """
-                        limiter.rules.messages.path = /t.Votes/Chat
-                        limiter.rules.messages.methods = ext:MESSAGE
-                        limiter.rules.messages.limits = 1/30s token-bucket burst 1
-                        limiter.rules.messages.wait = 1m
-                        """, (message, to) -> answers.complete(to) ? message : "late")) {
-            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING).say("1", "2", "3");
+                        CallSite.start(decides, WAITING, (message, to) -> answers.complete(to) ? message : "late")) {
+            Talk talk = site.chat().say("1", "2", "3");
             Await.until("one waits", () -> decides.monitor().waiting() == 1);
             answers.join().onCompleted();
             Ended ended = talk.end();

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall;
 import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
@@ -18,10 +17,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.grpc.GrpcCall.Shared;
 import io.limiter.http.internal.RequestLedger;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
-import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -66,10 +62,7 @@ class RepeatedMessagesTest {
     /** Sends messages, and returns how many permits of the policy they took. */
     private static long taken(boolean redis, String message, int number, int parts, ServerInterceptor... between)
             throws Exception {
-        RateLimiter decides = RateLimiters.on(
-                redis
-                        ? Backends.connected(Backends.redis().address(RedisServers.single()))
-                        : InProcessBackend.create());
+        RateLimiter decides = CallSite.decides(redis);
         Limiter limiter = Limiter.of(CallSite.config(RULES), decides);
         try (decides;
                 limiter;
@@ -83,11 +76,11 @@ class RepeatedMessagesTest {
                         IntStream.rangeClosed(0, between.length)
                                 .mapToObj(i -> i == 0 ? second : between[i - 1])
                                 .toArray(ServerInterceptor[]::new))) {
-            Talk talk = site.talk("Chat", MethodType.BIDI_STREAMING)
+            Talk talk = site.chat()
                     .say(IntStream.range(0, number).mapToObj(i -> message).toArray(String[]::new));
             Await.until("all are answered", () -> talk.messages.size() == number * parts);
             long taken = site.taken("chat", 400);
-            assertEquals(Code.OK, talk.over().end().code());
+            assertEquals(Code.OK, talk.code());
             return taken;
         }
     }
@@ -110,37 +103,21 @@ class RepeatedMessagesTest {
         Shared shared = new Shared();
         Object way = new Object();
         Map<Object, RequestLedger> ledgers = new HashMap<>();
-        shared.pass(ledgers, () -> {
-            assertSame(ledgers, shared.ledgers(way));
-            assertNotSame(ledgers, shared.ledgers(way));
-        });
-        assertNotSame(ledgers, shared.ledgers(way));
-    }
-
-    @Test
-    void oneThatArrivesWhereTheOtherCameFromIsAnother() {
-        Shared shared = new Shared();
-        Object way = new Object();
-        Map<Object, RequestLedger> ledgers = new HashMap<>();
-        ledgers.put(way, new RequestLedger(RateLimiters.unlimited(), null));
-        shared.pass(ledgers, () -> assertNotSame(ledgers, shared.ledgers(way)));
-    }
-
-    @Test
-    void oneOnAnotherThreadIsAnother() {
-        Shared shared = new Shared();
-        Map<Object, RequestLedger> ledgers = new HashMap<>();
         ExecutorService other = Executors.newSingleThreadExecutor();
         try {
             shared.pass(ledgers, () -> {
                 assertNotSame(
                         ledgers,
-                        CompletableFuture.supplyAsync(() -> shared.ledgers(this), other)
+                        CompletableFuture.supplyAsync(() -> shared.ledgers(way), other)
                                 .join());
-                assertSame(ledgers, shared.ledgers(this));
+                assertSame(ledgers, shared.ledgers(way));
+                assertNotSame(ledgers, shared.ledgers(way), "the second");
             });
         } finally {
             other.shutdownNow();
         }
+        assertNotSame(ledgers, shared.ledgers(way), "afterwards");
+        ledgers.put(way, new RequestLedger(RateLimiters.unlimited(), null));
+        shared.pass(ledgers, () -> assertNotSame(ledgers, shared.ledgers(way), "where it came from"));
     }
 }

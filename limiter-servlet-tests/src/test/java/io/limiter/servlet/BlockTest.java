@@ -2,21 +2,17 @@ package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.config.ConfigException;
 import io.limiter.servlet.RuleSite.Container;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** A block over HTTP: what a client gets, which keys are blocked, and what startup logs. */
-class BlockTest {
+class BlockTest extends Sited {
     private static final String LOGIN = """
             limiter.rules.login.path = /login
             limiter.rules.login.limits = 2/1m fixed
@@ -25,9 +21,6 @@ class BlockTest {
             limiter.exempt.addresses = 203.0.113.0/24
             """;
 
-    @TempDir
-    Path directory;
-
     private static String field(HttpResponse<String> response, String name) {
         return response.headers().firstValue(name).orElse("none");
     }
@@ -35,63 +28,32 @@ class BlockTest {
     @ParameterizedTest
     @EachContainer
     void twentyDenialsBlock(Container container) {
-        try (RuleSite site = new RuleSite(container, directory, LOGIN)) {
-            HttpResponse<String> allowed = site.get("/login");
-            assertEquals("\"login\";q=2;w=60", field(allowed, "RateLimit-Policy"), "a block that allows is no quota");
-            assertEquals("\"login\";r=1;t=60", field(allowed, "RateLimit"));
-            assertEquals("2", field(allowed, "X-RateLimit-Limit"));
-            assertEquals("1", field(allowed, "X-RateLimit-Remaining"));
-            assertEquals(1, site.reached(20, "/login"));
-            HttpResponse<String> denied = site.get("/login");
-            assertEquals("\"login\";q=2;w=60, \"block\";q=0", field(denied, "RateLimit-Policy"));
-            assertEquals("\"login\";r=0;t=60, \"block\";r=0;t=900", field(denied, "RateLimit"));
-            assertEquals("900", field(denied, "Retry-After"));
-            assertEquals("0", field(denied, "X-RateLimit-Limit"));
-            assertEquals("0", field(denied, "X-RateLimit-Remaining"));
-            assertEquals(
-                    "{\"type\":\"https://iana.org/assignments/http-problem-types#abnormal-usage-detected\","
-                            + "\"title\":\"Abnormal Usage Detected\",\"status\":429,\"detail\":\"Try again in 900 seconds.\","
-                            + "\"violated-policies\":[\"login\",\"block\"]}",
-                    denied.body());
-            assertEquals(1, site.rateLimiter.monitor().blocked("login"));
-            assertEquals(2, site.reached(3, "/login", "Test-Address", "192.0.2.7"), "another address");
-            assertEquals(100, site.reached(100, "/login", "Test-Address", "203.0.113.5"), "an exempt caller");
-            site.time.advance(Duration.ofMinutes(10));
-            HttpResponse<String> later = site.get("/login");
-            assertEquals("300", field(later, "Retry-After"));
-            assertEquals("\"login\";r=2, \"block\";r=0;t=300", field(later, "RateLimit"));
-            assertTrue(later.body().contains("\"violated-policies\":[\"block\"]"), later.body());
-        }
-    }
-
-    private static String mistake(String text) {
-        return String.valueOf(assertThrows(
-                        ConfigException.class,
-                        () -> WebServer.config("limiter.rules.a.path = /a\nlimiter.rules.a.limits = 3/10s\n" + text))
-                .getMessage());
-    }
-
-    @Test
-    void whatIsNoBlockFailsStartup() {
-        for (String wrong : List.of(
-                "20",
-                "20/10m",
-                "20/10m for 15m",
-                "20/10m for 15m up to 10m",
-                "0/10m for 15m up to 24h",
-                "20/10 m for 15m up to 24h",
-                "x/10m for 15m up to 24h",
-                "20/10m for ever up to 24h",
-                "20/10m sliding-list for 15m up to 24h")) {
-            String message = mistake("limiter.rules.a.block = " + wrong);
-            assertTrue(message.contains("RL-176"), wrong + ": " + message);
-        }
-        assertTrue(mistake("limiter.rules.a.blok = 20/10m for 15m up to 24h").contains("limiter.rules.a.block"));
-        assertTrue(mistake("limiter.rules.a.block = 20/10m for 15m up to 24h\nlimiter.rules.a.wait = 1s")
-                .contains("RL-177"));
-        assertTrue(
-                mistake("limiter.policies.b.block = 20/10m for 15m up to 24h").contains("RL-105"));
-        assertTrue(mistake("limiter.policies.b.limits = 20/10m block").contains("a line of its own"));
+        RuleSite site = site(container, LOGIN);
+        HttpResponse<String> allowed = site.get("/login");
+        assertEquals("\"login\";q=2;w=60", field(allowed, "RateLimit-Policy"), "a block that allows is no quota");
+        assertEquals("\"login\";r=1;t=60", field(allowed, "RateLimit"));
+        assertEquals("2", field(allowed, "X-RateLimit-Limit"));
+        assertEquals("1", field(allowed, "X-RateLimit-Remaining"));
+        assertEquals(1, site.reached(20, "/login"));
+        HttpResponse<String> denied = site.get("/login");
+        assertEquals("\"login\";q=2;w=60, \"block\";q=0", field(denied, "RateLimit-Policy"));
+        assertEquals("\"login\";r=0;t=60, \"block\";r=0;t=900", field(denied, "RateLimit"));
+        assertEquals("900", field(denied, "Retry-After"));
+        assertEquals("0", field(denied, "X-RateLimit-Limit"));
+        assertEquals("0", field(denied, "X-RateLimit-Remaining"));
+        assertEquals(
+                "{\"type\":\"https://iana.org/assignments/http-problem-types#abnormal-usage-detected\","
+                        + "\"title\":\"Abnormal Usage Detected\",\"status\":429,\"detail\":\"Try again in 900 seconds.\","
+                        + "\"violated-policies\":[\"login\",\"block\"]}",
+                denied.body());
+        assertEquals(1, site.rateLimiter.monitor().blocked("login"));
+        assertEquals(2, site.reached(3, "/login", "Test-Address", "192.0.2.7"), "another address");
+        assertEquals(100, site.reached(100, "/login", "Test-Address", "203.0.113.5"), "an exempt caller");
+        site.time.advance(Duration.ofMinutes(10));
+        HttpResponse<String> later = site.get("/login");
+        assertEquals("300", field(later, "Retry-After"));
+        assertEquals("\"login\";r=2, \"block\";r=0;t=300", field(later, "RateLimit"));
+        assertTrue(later.body().contains("\"violated-policies\":[\"block\"]"), later.body());
     }
 
     private static boolean warns(String key) {

@@ -4,42 +4,27 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.ClientIpSettings;
 import io.limiter.kit.Pages;
 import io.limiter.servlet.address.ClientAddressResolver;
-import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.mockito.Mockito;
 
 /** What the pages say about the client's address is so. */
 class ClientAddressDocsTest {
     private static final Path DOCS = Path.of("..", "docs");
-    private static final Path THIS =
-            Path.of("src", "test", "java", "io", "limiter", "servlet", "ClientAddressDocsTest.java");
 
     private static String page(String name) throws IOException {
         return Files.readString(DOCS.resolve(name));
     }
 
-    private static List<String> blocks(String page, String language) {
-        return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$")
-                .matcher(page)
-                .results()
-                .map(match -> match.group(1))
-                .toList();
-    }
-
     @Test
     void everyPropertiesSnippetIsRight() throws IOException {
-        List<String> snippets = blocks(page("client-address.md"), "properties");
+        List<String> snippets = Pages.blocks(page("client-address.md"), "properties");
         assertEquals(5, snippets.size());
         for (String snippet : snippets) {
             LimiterConfig config = WebServer.config(snippet);
@@ -53,7 +38,7 @@ class ClientAddressDocsTest {
     /** What a forger and a client send, as the balancer and the CDN pass it on. */
     @Test
     void behindAnAlbCloudFrontAndCloudflare() throws IOException {
-        List<String> snippets = blocks(page("how-do-i/behind-a-proxy.md"), "properties");
+        List<String> snippets = Pages.blocks(page("how-do-i/behind-a-proxy.md"), "properties");
         assertEquals(4, snippets.size());
         String forwarded = "X-Forwarded-For";
         String single = "CF-Connecting-IP";
@@ -85,31 +70,11 @@ class ClientAddressDocsTest {
 
     @Test
     void whatNginxIsToldIsWhatItsTestTellsIt() throws IOException {
-        String nginx = flat(String.join("\n", blocks(page("client-address.md"), "nginx")));
+        String nginx = flat(String.join("\n", Pages.blocks(page("client-address.md"), "nginx")));
         assertTrue(nginx.contains(flat(NginxTest.HOP)), nginx);
         for (NginxTest.Setup setup : NginxTest.Setup.values()) {
             assertTrue(nginx.contains(flat(setup.directive)), setup.directive);
         }
-    }
-
-    @Test
-    void theJavaSnippetIsCompiledHere() throws IOException {
-        List<String> snippets = blocks(page("client-address.md"), "java");
-        assertEquals(1, snippets.size());
-        assertTrue(flat(Files.readString(THIS)).contains(flat(Pages.code(snippets.get(0)))), snippets.get(0));
-
-        HttpServletRequest request = Mockito.mock(HttpServletRequest.class);
-        Mockito.when(request.getRemoteAddr()).thenReturn("192.0.2.1");
-        LimiterConfig config = LimiterConfig.builder()
-                .properties(
-                        "code",
-                        Map.of(
-                                "limiter.client-ip.trusted-proxies", "10.0.0.0/8, 2001:db8::/32",
-                                "limiter.client-ip.header", "Forwarded"))
-                .build();
-        ClientAddressResolver resolver = ClientAddressResolver.of(config);
-        PartitionKey key = PartitionKey.of(resolver.resolve(request).text());
-        assertEquals("192.0.2.1", key.canonical());
     }
 
     private static String flat(String text) {

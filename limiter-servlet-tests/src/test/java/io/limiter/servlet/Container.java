@@ -1,15 +1,9 @@
 package io.limiter.servlet;
 
 import jakarta.servlet.Filter;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -74,19 +68,5 @@ public interface Container extends AutoCloseable {
     /** The status codes of this number of calls of one path. */
     default List<Integer> statuses(int calls, String path, String... headers) {
         return IntStream.range(0, calls).mapToObj(i -> status(path, headers)).toList();
-    }
-
-    /** The status of a request that is sent as these lines, octet by octet. */
-    default int rawStatus(String... lines) throws IOException {
-        String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port())) {
-            socket.setSoTimeout(60_000);
-            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-            // The first line alone: a server that waits for the rest of a body has answered all the same.
-            String line = new BufferedReader(
-                            new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1))
-                    .readLine();
-            return Integer.parseInt(line.substring("HTTP/1.1 ".length(), "HTTP/1.1 200".length()));
-        }
     }
 }

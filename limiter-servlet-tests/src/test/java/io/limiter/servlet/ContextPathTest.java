@@ -6,20 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.servlet.WebServer.Answer;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Paths of rules are inside the application; one that begins with the context path limits nothing and is reported. */
-class ContextPathTest {
-    @TempDir
-    Path directory;
-
+class ContextPathTest extends Served {
     private final List<Integer> statuses = new ArrayList<>();
 
     /** What is logged while an application at this context path starts, with rules of these paths. */

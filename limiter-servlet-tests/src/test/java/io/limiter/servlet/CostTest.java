@@ -1,8 +1,6 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
@@ -14,7 +12,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** {@code cost}. */
@@ -236,20 +233,5 @@ class CostTest extends Served {
         server.get("/forward");
         // On Jetty the client has its response before the filter has returned.
         Await.until("all is given back", () -> left(rules) == 100);
-    }
-
-    @Test
-    void whatIsFoundAtStartup() throws Exception {
-        assertEquals(List.of("RL-166"), FindingsTest.codes(() -> limiter(HEADER.replace("max 20", "max 200"))));
-        assertEquals(List.of("RL-167"), FindingsTest.codes(() -> limiter(RULE + "limiter.rules.batch.cost = 0\n")));
-        String message = assertThrows(
-                        IllegalArgumentException.class,
-                        () -> limiter(RULE + "limiter.rules.batch.cost = java.lang.String"))
-                .getMessage();
-        assertTrue(message.startsWith("RL-114 limiter.rules.batch.cost = java.lang.String: can't be made"), message);
-    }
-
-    private void limiter(String rules) {
-        WebServer.limiter(limiter, rules);
     }
 }

@@ -1,6 +1,7 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -192,18 +193,16 @@ class DeniedDispatchTest extends Served {
     @Test
     void anErrorPageForwardsToItsViewAndNotToWhatWasDenied() throws Exception {
         RateLimitFilter filter = WebServer.limiter(limiter, ALL);
-        FakeExchange exchange = new FakeExchange();
-        exchange.path = "/page";
-        exchange.requestUri = "/page";
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> served.incrementAndGet());
+        FakeExchange exchange = FakeExchange.at("/page");
+        exchange.through(filter);
         exchange.dispatch = DispatcherType.FORWARD;
         exchange.attributes.put(RequestDispatcher.ERROR_REQUEST_URI, "/page");
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> served.incrementAndGet());
-        assertEquals(0, served.get());
+        exchange.through(filter);
+        assertFalse(exchange.passed);
         exchange.path = "/view";
         exchange.requestUri = "/view";
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> served.incrementAndGet());
-        assertEquals(1, served.get());
+        exchange.through(filter);
+        assertTrue(exchange.passed);
     }
 
     /** A request that was not decided because something failed has met no rule. */

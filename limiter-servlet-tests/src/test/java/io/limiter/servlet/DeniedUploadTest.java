@@ -12,17 +12,12 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import org.apache.coyote.http11.Http11NioProtocol;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** An upload of 10 MB that is denied, from a client that reads nothing before it has sent everything. */
-class DeniedUploadTest {
+class DeniedUploadTest extends Served {
     private static final int BYTES = 10_000_000;
-
-    @TempDir
-    Path directory;
 
     private WebServer server() {
         return new WebServer(directory)

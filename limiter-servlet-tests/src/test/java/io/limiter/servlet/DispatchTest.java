@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.application.Limiter;
 import io.limiter.servlet.WebServer.Answer;
-import io.limiter.servlet.rejection.RejectionHandler;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;
@@ -21,10 +20,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** One request is counted once, however often the container brings it to the filter. */
 class DispatchTest extends Served {
     private static final String TWO = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h";
-
-    private void start(String rules) {
-        start(Container.Kind.TOMCAT, WebServer.limiter(limiter, rules), 1);
-    }
 
     private void start(Container.Kind kind, RateLimitFilter filter, int times) {
         server = kind.make(directory);
@@ -47,10 +42,6 @@ class DispatchTest extends Served {
                 .servlet("/forward-after-include", (request, response) -> {
                     request.getRequestDispatcher("/page").include(request, response);
                     request.getRequestDispatcher("/forward").forward(request, response);
-                })
-                .servlet("/forward-writer", (request, response) -> {
-                    response.getWriter().write("dropped by the forward");
-                    request.getRequestDispatcher(to(request)).forward(request, response);
                 })
                 .servlet("/include", (request, response) -> {
                     request.getRequestDispatcher(to(request)).include(request, response);
@@ -120,21 +111,11 @@ class DispatchTest extends Served {
         server = null;
     }
 
-    @Test
-    void anIncludeChargesNothingAlsoWhenTheKeyHasChangedMeanwhile() {
-        start("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\nlimiter.rules.all.key = session");
-        HttpResponse<String> login = server.get("/login");
-        assertEquals("ok", login.body());
-        String session = login.headers().firstValue("Set-Cookie").orElseThrow().split(";", -1)[0];
-
-        // The login was charged to the address, which stood in for the session, so the session's quota is whole.
-        assertEquals(List.of(200, 429), server.statuses(2, "/page", "Cookie", session));
-    }
-
     @ParameterizedTest
-    @ValueSource(strings = {"/login-forward", "/login-async"})
+    @ValueSource(strings = {"/login", "/login-forward", "/login-async"})
     void aRuleChargesARequestOnceAlsoWhenItsKeyChangesOnTheWay(String login) {
-        start("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\nlimiter.rules.all.key = session");
+        String rules = TWO.replace("2/1h", "1/1h") + "\nlimiter.rules.all.key = session";
+        start(Container.Kind.TOMCAT, WebServer.limiter(limiter, rules), 1);
         HttpResponse<String> answer = server.get(login);
         assertEquals("ok", answer.body());
         String session = answer.headers().firstValue("Set-Cookie").orElseThrow().split(";", -1)[0];
@@ -145,72 +126,9 @@ class DispatchTest extends Served {
     }
 
     @Test
-    void twoRulesOfOnePolicyChargeARequestOnce() {
-        start("""
-                limiter.policies.p.limits = 2/1h
-                limiter.rules.front.path = /forward
-                limiter.rules.front.policy = p
-                limiter.rules.behind.path = /page
-                limiter.rules.behind.policy = p
-                """);
-        assertEquals(List.of(200, 200, 429), server.statuses(3, "/forward"));
-    }
-
-    @Test
     void aFilterThatIsMappedTwiceCountsOnce() {
         start(Container.Kind.TOMCAT, WebServer.limiter(limiter, TWO), 2);
         assertEquals(List.of(200, 200, 429), server.statuses(3, "/page"));
-    }
-
-    /** What answers a denial may be under the rule that denies. */
-    @Test
-    void aRejectionHandlerMayForward() {
-        RejectionHandler forwarding = (rejection, request, response) ->
-                request.getRequestDispatcher("/page").forward(request, response);
-        start(Container.Kind.TOMCAT, WebServer.limiter(limiter, TWO.replace("2/1h", "0/1h"), forwarding), 1);
-        HttpResponse<String> denied = server.get("/other");
-        assertEquals(429, denied.statusCode());
-        assertEquals("ok", denied.body());
-    }
-
-    @Test
-    void twoFiltersCountApart() {
-        server = new WebServer(directory)
-                .filter("one", WebServer.limiter(new ManualTime(), TWO.replace("2/1h", "3/1h")))
-                .filter("other", WebServer.limiter(new ManualTime(), TWO))
-                .servlet("/", Answer.text("ok"))
-                .start();
-        assertEquals(List.of(200, 200, 429, 429), server.statuses(4, "/page"));
-    }
-
-    @Test
-    void aForwardIntoThePathOfAnotherRuleIsCountedByThatRule() {
-        start("""
-                limiter.rules.front.path = /forward
-                limiter.rules.front.limits = 9/1h
-                limiter.rules.behind.path = /page
-                limiter.rules.behind.limits = 1/1h
-                """);
-        assertEquals(200, server.get("/forward").statusCode());
-
-        HttpResponse<String> denied = server.get("/forward");
-        assertEquals(429, denied.statusCode());
-        assertTrue(denied.body().endsWith("\"violated-policies\":[\"behind\"]}"), denied.body());
-        assertEquals(429, server.get("/page").statusCode());
-        assertEquals(429, server.get("/async").statusCode());
-    }
-
-    @Test
-    void aDenialReplacesWhatAServletHasWrittenBeforeItForwards() {
-        start("limiter.rules.r.path = /page\nlimiter.rules.r.limits = 0/1h");
-
-        HttpResponse<String> denied = server.get("/forward-writer");
-
-        assertEquals(429, denied.statusCode());
-        assertTrue(denied.body().startsWith("{\"type\""), denied.body());
-        assertEquals(
-                denied.body().length(),
-                denied.headers().firstValueAsLong("Content-Length").orElseThrow());
     }
 
     /** A rule that fails: what the rules before it have counted is denied, and its error page is the answer. */

@@ -6,27 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.ConfigException;
 import io.limiter.servlet.RuleSite.Container;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Callers and paths that are exempt or denied, and those that would like to be exempt. What is counted is denied here. */
-class ExemptCallersTest {
-    private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h fixed\n";
-
-    @TempDir
-    Path directory;
-
-    private int sites;
-
-    private RuleSite site(Container container, String... lines) {
-        return new RuleSite(container, directory.resolve("" + sites++), ALL + String.join("\n", lines));
-    }
+class ExemptCallersTest extends Sited {
+    private static final String ALL = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 0/1h fixed";
 
     private static int from(RuleSite site, String address, String... headers) {
         String[] all = new String[headers.length + 2];
@@ -47,10 +36,9 @@ class ExemptCallersTest {
             """)
     void byAddress(String exempt, String addresses) {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
-            try (RuleSite site = site(Container.TOMCAT, start + "addresses = " + exempt.replace("!", ""))) {
-                for (String address : addresses.split(" ")) {
-                    assertEquals(exempt.startsWith("!") ? 429 : 200, from(site, address.replace("''", "")), address);
-                }
+            RuleSite site = site(Container.TOMCAT, ALL, start + "addresses = " + exempt.replace("!", ""));
+            for (String address : addresses.split(" ")) {
+                assertEquals(exempt.startsWith("!") ? 429 : 200, from(site, address.replace("''", "")), address);
             }
         }
     }
@@ -58,65 +46,65 @@ class ExemptCallersTest {
     @ParameterizedTest
     @EachContainer
     void noCallerOfAProxyIsExemptByAMalformedHeader(Container container) {
-        try (RuleSite site = site(
-                container, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = 192.0.2.0/24")) {
-            for (String header : List.of(
-                    "unknown",
-                    "10.0.0.1, unknown",
-                    "10.0.0",
-                    "10.0.0.1,,,,,,,,,,,,,,,,,,,,,,x",
-                    "_hidden",
-                    "10.0.0.1, 203.0.113.9")) {
-                assertEquals(429, from(site, "192.0.2.1", "X-Forwarded-For", header), header);
-            }
-            assertEquals(200, from(site, "192.0.2.1", "X-Forwarded-For", "203.0.113.9, 10.0.0.1"));
-            assertEquals(429, from(site, "198.51.100.1", "X-Forwarded-For", "10.0.0.1"), "who is no proxy");
-            assertEquals(429, from(site, "192.0.2.1"), "the proxy itself");
+        RuleSite site = site(
+                container,
+                ALL,
+                "limiter.exempt.addresses = private",
+                "limiter.client-ip.trusted-proxies = 192.0.2.0/24");
+        for (String header : List.of(
+                "unknown",
+                "10.0.0.1, unknown",
+                "10.0.0",
+                "10.0.0.1,,,,,,,,,,,,,,,,,,,,,,x",
+                "_hidden",
+                "10.0.0.1, 203.0.113.9")) {
+            assertEquals(429, from(site, "192.0.2.1", "X-Forwarded-For", header), header);
         }
+        assertEquals(200, from(site, "192.0.2.1", "X-Forwarded-For", "203.0.113.9, 10.0.0.1"));
+        assertEquals(429, from(site, "198.51.100.1", "X-Forwarded-For", "10.0.0.1"), "who is no proxy");
+        assertEquals(429, from(site, "192.0.2.1"), "the proxy itself");
     }
 
     @ParameterizedTest
     @EachContainer
     void aHeaderOfAProxyThatIsNotTrustedMakesThePeerCount(Container container) {
-        try (RuleSite site = site(container, "limiter.exempt.addresses = loopback, private")) {
-            for (String header : List.of(
-                    "X-Forwarded-For",
-                    "x-forwarded-for",
-                    "Forwarded",
-                    "X-Real-IP",
-                    "Via",
-                    "X-Forwarded-Proto",
-                    "X-Forwarded-Host",
-                    "CF-Connecting-IP",
-                    "True-Client-IP",
-                    "X-Client-IP")) {
-                for (String value : List.of("127.0.0.1", "10.0.0.1", "203.0.113.9", "x", "")) {
-                    assertEquals(429, from(site, "127.0.0.1", header, value), header);
-                    assertEquals(429, from(site, "10.0.0.7", header, value), header);
-                    assertEquals(429, from(site, "203.0.113.9", header, value), header);
-                }
+        RuleSite site = site(container, ALL, "limiter.exempt.addresses = loopback, private");
+        for (String header : List.of(
+                "X-Forwarded-For",
+                "x-forwarded-for",
+                "Forwarded",
+                "X-Real-IP",
+                "Via",
+                "X-Forwarded-Proto",
+                "X-Forwarded-Host",
+                "CF-Connecting-IP",
+                "True-Client-IP",
+                "X-Client-IP")) {
+            for (String value : List.of("127.0.0.1", "10.0.0.1", "203.0.113.9", "x", "")) {
+                assertEquals(429, from(site, "127.0.0.1", header, value), header);
+                assertEquals(429, from(site, "10.0.0.7", header, value), header);
+                assertEquals(429, from(site, "203.0.113.9", header, value), header);
             }
-            assertEquals(200, from(site, "127.0.0.1"));
         }
+        assertEquals(200, from(site, "127.0.0.1"));
     }
 
     @ParameterizedTest
     @EachContainer
     void aTrustedProxyWithoutItsHeaderIsNoCaller(Container container) {
-        try (RuleSite site =
-                site(container, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = Private")) {
-            assertEquals(429, from(site, "10.0.0.1"), "Connection: X-Forwarded-For removes the header");
-            assertEquals(429, from(site, "10.0.0.1", "X-Real-IP", "10.1.1.1"));
-            assertEquals(429, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1, 203.0.113.9"));
-            assertEquals(200, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1"));
-            assertEquals(429, from(site, "203.0.113.9", "X-Forwarded-For", "10.1.1.1"));
-        }
+        RuleSite site = site(
+                container, ALL, "limiter.exempt.addresses = private", "limiter.client-ip.trusted-proxies = Private");
+        assertEquals(429, from(site, "10.0.0.1"), "Connection: X-Forwarded-For removes the header");
+        assertEquals(429, from(site, "10.0.0.1", "X-Real-IP", "10.1.1.1"));
+        assertEquals(429, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1, 203.0.113.9"));
+        assertEquals(200, from(site, "10.0.0.1", "X-Forwarded-For", "10.1.1.1"));
+        assertEquals(429, from(site, "203.0.113.9", "X-Forwarded-For", "10.1.1.1"));
     }
 
     @Test
     void whereEverybodyIsAProxyNobodyCanBeExempt() {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
-            String text = ALL + start + "addresses = private\nlimiter.client-ip.trusted-proxies = all\n";
+            String text = ALL + "\n" + start + "addresses = private\nlimiter.client-ip.trusted-proxies = all\n";
             String message = assertThrows(ConfigException.class, () -> WebServer.config(text))
                     .getMessage();
             assertTrue(message.contains("RL-106") && message.contains(start + "addresses"), message);
@@ -127,27 +115,14 @@ class ExemptCallersTest {
     @EachContainer
     void byUserAndByRole(Container container) {
         for (String start : List.of("limiter.exempt.", "limiter.rules.all.exempt.")) {
-            try (RuleSite site = site(container, start + "users = ops, Ann", start + "roles = monitor")) {
-                assertEquals(200, site.status("/", "Test-User", "ops"));
-                assertEquals(200, site.status("/", "Test-User", "Ann"));
-                assertEquals(200, site.status("/", "Test-User", "bob", "Test-Role", "monitor"));
-                assertEquals(429, site.status("/", "Test-User", "ann"));
-                assertEquals(429, site.status("/", "Test-User", "bob", "Test-Role", "user"));
-                assertEquals(429, site.status("/", "Test-Role", "monitor"), "nobody is authenticated");
-                assertEquals(429, site.status("/"));
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void theExemptionOfOneRuleIsOfThatRule(Container container) {
-        try (RuleSite site = site(
-                container,
-                "limiter.rules.free.path = /*",
-                "limiter.rules.free.limits = 100/1h",
-                "limiter.rules.free.exempt.addresses = 203.0.113.9")) {
-            assertEquals(429, from(site, "203.0.113.9"));
+            RuleSite site = site(container, ALL, start + "users = ops, Ann", start + "roles = monitor");
+            assertEquals(200, site.status("/", "Test-User", "ops"));
+            assertEquals(200, site.status("/", "Test-User", "Ann"));
+            assertEquals(200, site.status("/", "Test-User", "bob", "Test-Role", "monitor"));
+            assertEquals(429, site.status("/", "Test-User", "ann"));
+            assertEquals(429, site.status("/", "Test-User", "bob", "Test-Role", "user"));
+            assertEquals(429, site.status("/", "Test-Role", "monitor"), "nobody is authenticated");
+            assertEquals(429, site.status("/"));
         }
     }
 
@@ -157,39 +132,36 @@ class ExemptCallersTest {
         String rules = "limiter.rules.rest.default = true\nlimiter.rules.rest.limits = 0/1h fixed\n"
                 + "limiter.rules.api.path = /api/*\nlimiter.rules.api.limits = 0/1h fixed\n"
                 + "limiter.rules.api.exempt.addresses = 203.0.113.9\n";
-        try (RuleSite site = new RuleSite(container, directory.resolve("d" + sites++), rules)) {
-            assertEquals(200, site.status("/api/x", "Test-Address", "203.0.113.9"));
-            assertEquals(429, site.status("/api/x", "Test-Address", "203.0.113.8"));
-            assertEquals(429, site.status("/x", "Test-Address", "203.0.113.9"));
-        }
+        RuleSite site = site(container, rules);
+        assertEquals(200, site.status("/api/x", "Test-Address", "203.0.113.9"));
+        assertEquals(429, site.status("/api/x", "Test-Address", "203.0.113.8"));
+        assertEquals(429, site.status("/x", "Test-Address", "203.0.113.9"));
     }
 
     @ParameterizedTest
     @EachContainer
     void deniedCallersAreDeniedBeforeAnythingIsCounted(Container container) {
         for (int status : List.of(403, 429)) {
-            try (RuleSite site = new RuleSite(
+            RuleSite site = site(
                     container,
-                    directory.resolve("x" + sites++),
                     "limiter.rules.all.path = /*\nlimiter.rules.all.key = global\nlimiter.rules.all.limits = 3/1h\n"
                             + "limiter.rules.all.except = /health\n"
                             + "limiter.exempt.addresses = 198.51.100.7\nlimiter.exempt.users = ops\n"
                             + "limiter.deny.addresses = 198.51.100.0/24, 2001:db8::/32\nlimiter.deny.status = "
-                            + status)) {
-                for (String address : List.of("198.51.100.7", "::ffff:198.51.100.8", "2001:db8:9::1")) {
-                    for (String path : List.of("/", "/health", "/go?forward=/x")) {
-                        var answer = site.get(path, "Test-Address", address, "Test-User", "ops");
-                        assertEquals(status, answer.statusCode(), address);
-                        assertEquals(Optional.empty(), answer.headers().firstValue("RateLimit"));
-                        assertEquals(
-                                Optional.of("application/problem+json"),
-                                answer.headers().firstValue("Content-Type").map(type -> type.split(";")[0]));
-                        assertTrue(answer.body().endsWith("\"status\":" + status + "}"), answer.body());
-                    }
+                            + status);
+            for (String address : List.of("198.51.100.7", "::ffff:198.51.100.8", "2001:db8:9::1")) {
+                for (String path : List.of("/", "/health", "/go?forward=/x")) {
+                    var answer = site.get(path, "Test-Address", address, "Test-User", "ops");
+                    assertEquals(status, answer.statusCode(), address);
+                    assertEquals(Optional.empty(), answer.headers().firstValue("RateLimit"));
+                    assertEquals(
+                            Optional.of("application/problem+json"),
+                            answer.headers().firstValue("Content-Type").map(type -> type.split(";")[0]));
+                    assertTrue(answer.body().endsWith("\"status\":" + status + "}"), answer.body());
                 }
-                assertEquals(0, site.served.get());
-                assertEquals(3, site.reached(5, "/", "Test-Address", "203.0.113.1"), "nothing was counted");
             }
+            assertEquals(0, site.served.get());
+            assertEquals(3, site.reached(5, "/", "Test-Address", "203.0.113.1"), "nothing was counted");
         }
     }
 
@@ -214,19 +186,17 @@ class ExemptCallersTest {
                 "Content-Type: text/plain;charset=UTF-16",
                 "Upgrade: h2c");
         int cases = 0;
-        try (RuleSite site = new RuleSite(container, directory, PATHS)) {
-            for (String method :
-                    List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "X")) {
-                for (String path : List.of("/admin", "/admin?_method=GET", "/healthy", "/static.css", "/a/health")) {
-                    for (String header : headers) {
-                        site.raw(List.of(method + " " + path + " HTTP/1.1", "Host: h", header, "Content-Length: 0"));
-                        assertEquals(0, site.served.get(), method + " " + path + " " + header);
-                        cases++;
-                    }
+        RuleSite site = site(container, PATHS);
+        for (String method : List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "X")) {
+            for (String path : List.of("/admin", "/admin?_method=GET", "/healthy", "/static.css", "/a/health")) {
+                for (String header : headers) {
+                    site.raw(method + " " + path + " HTTP/1.1", "Host: h", header, "Content-Length: 0");
+                    assertEquals(0, site.served.get(), method + " " + path + " " + header);
+                    cases++;
                 }
             }
-            assertEquals(600, cases);
         }
+        assertEquals(600, cases);
     }
 
     @ParameterizedTest
@@ -234,15 +204,13 @@ class ExemptCallersTest {
     void whatAnExemptPathDispatchesToIsCountedThere(Container container) {
         String rules = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h fixed\n"
                 + "limiter.rules.all.except = /go, /health\n";
-        try (RuleSite site = new RuleSite(container, directory, rules)) {
-            assertEquals(5, site.reached(5, "/go"));
-            assertEquals(5, site.reached(5, "/go?forward=/health"));
-            assertEquals(1, site.reached(5, "/go?forward=/admin"));
-            assertEquals(0, site.reached(5, "/go?async=/admin"), "one quota for both");
-        }
-        try (RuleSite site = new RuleSite(container, directory.resolve("2"), rules)) {
-            assertEquals(1, site.reached(5, "/go?async=/admin"));
-            assertEquals(5, site.reached(5, "/go?async=/health"));
-        }
+        RuleSite site = site(container, rules);
+        assertEquals(5, site.reached(5, "/go"));
+        assertEquals(5, site.reached(5, "/go?forward=/health"));
+        assertEquals(1, site.reached(5, "/go?forward=/admin"));
+        assertEquals(0, site.reached(5, "/go?async=/admin"), "one quota for both");
+        site = site(container, rules);
+        assertEquals(1, site.reached(5, "/go?async=/admin"));
+        assertEquals(5, site.reached(5, "/go?async=/health"));
     }
 }

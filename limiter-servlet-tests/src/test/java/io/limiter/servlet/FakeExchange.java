@@ -55,6 +55,22 @@ public final class FakeExchange {
     private final HttpServletResponse response =
             (HttpServletResponse) proxy(HttpServletResponse.class, this::responseCall);
 
+    /** Whether it has come through the filter. */
+    public boolean passed;
+
+    public static FakeExchange at(String path) {
+        FakeExchange exchange = new FakeExchange();
+        exchange.path = path;
+        exchange.requestUri = path;
+        return exchange;
+    }
+
+    /** Sends it through a filter, and returns the status. */
+    public int through(RateLimitFilter filter) throws Exception {
+        filter.doFilter(request, response, (in, out) -> passed = true);
+        return status;
+    }
+
     public FakeExchange header(String name, String value) {
         sent.computeIfAbsent(name, n -> new ArrayList<>()).add(value);
         return this;

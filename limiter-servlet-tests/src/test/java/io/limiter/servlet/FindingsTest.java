@@ -7,21 +7,11 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.limiter.ManualTime;
-import io.limiter.kit.Pages;
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
-import jakarta.servlet.http.HttpServletRequest;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -56,55 +46,6 @@ class FindingsTest {
         }
     }
 
-    private static void call(RateLimitFilter filter, HttpServletRequest request, FakeExchange exchange)
-            throws Exception {
-        filter.doFilter(request, exchange.response(), (in, out) -> {});
-    }
-
-    @Test
-    void aResponseThatIsCommitted() throws Exception {
-        RateLimitFilter filter = WebServer.limiter(new ManualTime(), ALL);
-        assertEquals(List.of("RL-321"), codes(() -> {
-            for (int i = 0; i < 4; i++) {
-                FakeExchange exchange = new FakeExchange();
-                exchange.committed = true;
-                call(filter, exchange.request(), exchange);
-            }
-        }));
-    }
-
-    @Test
-    void aHandlerThatFailsAfterItHasSentSomething() throws Exception {
-        FakeExchange exchange = new FakeExchange();
-        RateLimitFilter filter = WebServer.limiter(
-                io.limiter.engine.RateLimiters.on(
-                        io.limiter.inprocess.InProcessBackend.builder().build()),
-                ALL.replace("2/1h", "0/1h"),
-                (rejection, request, response) -> {
-                    exchange.committed = true;
-                    throw new IllegalStateException("no more");
-                });
-        assertEquals(List.of("RL-322"), codes(() -> call(filter, exchange.request(), exchange)));
-    }
-
-    @Test
-    void aHandlerThatFails() throws Exception {
-        RateLimitFilter filter = WebServer.limiter(
-                io.limiter.engine.RateLimiters.on(
-                        io.limiter.inprocess.InProcessBackend.builder().build()),
-                ALL.replace("2/1h", "0/1h"),
-                (rejection, request, response) -> {
-                    throw new IllegalStateException("no template");
-                });
-        assertEquals(List.of("RL-322"), codes(() -> {
-            for (int i = 0; i < 3; i++) {
-                FakeExchange exchange = new FakeExchange();
-                call(filter, exchange.request(), exchange);
-                assertEquals(429, exchange.status);
-            }
-        }));
-    }
-
     @ParameterizedTest
     @CsvSource(textBlock = """
                     org.springframework.web.filter.HiddenHttpMethodFilter, DELETE, declared, 1
@@ -130,31 +71,5 @@ class FindingsTest {
             filter.init(new InitParams(webApp));
             filter.init(new InitParams(webApp));
         }));
-    }
-
-    @Test
-    void everyCodeOfThisFileHasItsSectionAndTheOtherWayRound() throws IOException {
-        TreeSet<String> inSource = new TreeSet<>();
-        for (String module : List.of("../limiter-http", "../limiter-servlet")) {
-            try (Stream<Path> files = Files.walk(Path.of(module, "src", "main", "java"))) {
-                for (Path file :
-                        files.filter(f -> f.toString().endsWith(".java")).toList()) {
-                    addAll("\"(RL-3[23][0-9])[ \"]", Files.readString(file), inSource);
-                }
-            }
-        }
-        TreeSet<String> documented = new TreeSet<>();
-        String page = Pages.text("diagnostics");
-        addAll("(?m)^## (RL-3[23][0-9])\n\n(?s:.+?)\n\nAction: \\S", page, documented);
-        assertEquals(inSource, documented);
-        assertEquals(12, inSource.size());
-    }
-
-    private static void addAll(String pattern, String text, Set<String> found) {
-        Pattern.compile(pattern)
-                .matcher(text)
-                .results()
-                .map((MatchResult match) -> match.group(1))
-                .forEach(found::add);
     }
 }

@@ -3,24 +3,19 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Decision;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Clients that hold permits for as long as they can. How the ends of requests free them is in InFlightTest. */
-class InFlightAttackTest {
+class InFlightAttackTest extends Served {
     private static final int LIMIT = 2;
     private static final int NEVER_IDLE_MILLIS = 3_600_000;
     private static final int SHORT_IDLE_MILLIS = 200;
@@ -30,21 +25,14 @@ class InFlightAttackTest {
             limiter.rules.api.limits = 2 concurrent
             """;
 
-    @TempDir
-    Path directory;
-
-    private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
     private final WaysToEnd ways = new WaysToEnd();
     private final List<Socket> sockets = new ArrayList<>();
-    private Container server;
 
     @AfterEach
-    void stop() throws IOException {
+    void closeSockets() throws IOException {
         for (Socket socket : sockets) {
             socket.close();
         }
-        server.close();
-        limiter.close();
     }
 
     private void start(Container.Kind kind, int idleMillis) {

@@ -5,27 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The limit of calls in flight is raised, lowered and removed while calls are in flight. */
-class InFlightReloadTest {
+class InFlightReloadTest extends Served {
     private static final String RULE = """
             limiter.rules.api.path = /*
             limiter.rules.api.policy = calls
@@ -34,32 +30,24 @@ class InFlightReloadTest {
     /** Of the same state, with more permits than there are calls. */
     private static final Policy ALL = Policy.of("calls", Limit.concurrent(1_000));
 
-    @TempDir
-    Path directory;
-
     private final WaysToEnd ways = new WaysToEnd();
     private final Semaphore ends = new Semaphore(0);
     private final Deque<Client> clients = new ArrayDeque<>();
-    private RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
-    private Limiter limiter;
-    private Container server;
+    private Limiter configured;
 
     @AfterEach
-    void stop() {
+    void end() {
         ends.release(1_000);
         clients.forEach(Client::close);
-        server.close();
-        limiter.close();
-        rateLimiter.close();
     }
 
     private void start(Container.Kind kind, boolean onRedis, String rules) {
         if (onRedis) {
-            rateLimiter.close();
-            rateLimiter = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
+            limiter.close();
+            limiter = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
         }
-        limiter = Limiter.of(WebServer.config(rules), rateLimiter);
-        server = ways.on(kind.make(directory).filter("limiter", new RateLimitFilter(limiter)), (in, out) -> {})
+        configured = Limiter.of(WebServer.config(rules), limiter);
+        server = ways.on(kind.make(directory).filter("limiter", new RateLimitFilter(configured)), (in, out) -> {})
                 .servlet("/wait", (request, response) -> ends.acquireUninterruptibly())
                 .start();
     }
@@ -69,7 +57,7 @@ class InFlightReloadTest {
     }
 
     private void replace(String rules) {
-        limiter.replace(WebServer.config(rules));
+        configured.replace(WebServer.config(rules));
     }
 
     private void begin(int calls) {
@@ -91,8 +79,7 @@ class InFlightReloadTest {
     }
 
     private void awaitInUse(long number) {
-        Await.until(
-                number + " in use", () -> 1_000 - Looks.left(rateLimiter, ALL, PartitionKey.of("127.0.0.1")) == number);
+        Await.until(number + " in use", () -> 1_000 - Looks.left(limiter, ALL, PartitionKey.of("127.0.0.1")) == number);
     }
 
     @ParameterizedTest
@@ -153,11 +140,11 @@ class InFlightReloadTest {
         begin(1);
         Client waiting = Client.send(server.port(), "GET", "/wait");
         clients.add(waiting);
-        Await.until("it waits", () -> rateLimiter.monitor().waiting() == 1);
+        Await.until("it waits", () -> limiter.monitor().waiting() == 1);
         replace(OTHERS + remaining);
         ends.release(2);
         assertEquals(status, waiting.response().status());
         awaitInUse(0);
-        assertEquals(0, rateLimiter.monitor().inFlight("calls"));
+        assertEquals(0, limiter.monitor().inFlight("calls"));
     }
 }

@@ -6,10 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
@@ -18,7 +16,6 @@ import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
 import jakarta.servlet.AsyncContext;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,13 +31,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A permit of a call in flight is held until the response has ended, in whatever way, and is free once afterwards. */
-class InFlightTest {
+class InFlightTest extends Served {
     private static final int LIMIT = 8;
     private static final int ROUNDS = Repeats.of(5, 1_000);
     private static final int AT_ONCE = 10;
@@ -53,24 +49,15 @@ class InFlightTest {
             limiter.rules.api.policy = calls
             """;
 
-    @TempDir
-    Path directory;
-
     private final WaysToEnd ways = new WaysToEnd();
     private final Map<String, AtomicInteger> served = new ConcurrentHashMap<>();
-    private RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
     private final CountDownLatch go = new CountDownLatch(1);
     private final ExecutorService clients = Executors.newCachedThreadPool();
     private LimiterConfig config = WebServer.config(RULES);
-    private Container server;
 
     @AfterEach
-    void stop() {
+    void endClients() {
         clients.shutdownNow();
-        if (server != null) {
-            server.close();
-        }
-        limiter.close();
     }
 
     private void start(Container.Kind kind, String rules) {

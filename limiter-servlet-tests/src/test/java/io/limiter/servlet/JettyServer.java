@@ -24,15 +24,26 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
 public final class JettyServer implements Container {
     private final Server server = new Server();
     private ServerConnector connector = new ServerConnector(server);
-    private final ServletContextHandler context = new ServletContextHandler("/", ServletContextHandler.SESSIONS);
+    private final ServletContextHandler context;
     private final ErrorPageErrorHandler errors = new ErrorPageErrorHandler();
+
+    public JettyServer() {
+        this("/");
+    }
+
+    JettyServer(String contextPath) {
+        context = new ServletContextHandler(contextPath, ServletContextHandler.SESSIONS);
+    }
 
     @Override
     public JettyServer filter(String name, Filter filter) {
-        FilterHolder holder = new FilterHolder(filter);
+        return filter(name, new FilterHolder(filter), "/*");
+    }
+
+    JettyServer filter(String name, FilterHolder holder, String pattern) {
         holder.setName(name);
         holder.setAsyncSupported(true);
-        context.addFilter(holder, "/*", EnumSet.allOf(DispatcherType.class));
+        context.addFilter(holder, pattern, EnumSet.allOf(DispatcherType.class));
         return this;
     }
 

@@ -8,9 +8,13 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Heard;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.ByteArrayOutputStream;
+import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,12 +35,12 @@ class KeyFuzzTest {
     private static final String ODD =
             "\u0000\r\n\t {}%:~*@!;/\\\"'|[]+?=&#\u007f\u0080\u00e9\u00ff\u07ff\u0800\u2028\ufffd\uffff"
                     + "\ud83d\udc4d\ud800\udc00\udfff\u0130\u0661abAB019._-";
-    private static final List<String> KINDS = List.of("user", "session", "header.h", "cookie.c");
+    private static final List<String> KINDS = List.of("user", "session", "header.h", "cookie.c", "path.id");
     private static final String RULE = """
             limiter.client-ip.trusted-proxies = 10.0.0.0/8
-            limiter.rules.r.path = /*
+            limiter.rules.r.path = /users/{id}/*
             limiter.rules.r.limits = 1000000/1h fixed
-            limiter.rules.r.key = ip + user + session + header:H + cookie:c
+            limiter.rules.r.key = ip + user + session + header:H + cookie:c + path:id
             """;
 
     private PartitionKey key = PartitionKey.global();
@@ -49,8 +53,8 @@ class KeyFuzzTest {
     private final Random random = new Random(20_261_121);
     private final Map<String, String> digested = new HashMap<>();
 
-    /** The caller data of a request; null if it is missing. */
-    private record Caller(String peer, String user, String session, String header, String cookie) {}
+    /** The caller data of a request; null if it is missing. The id is never empty in a path: i is before it. */
+    private record Caller(String peer, String user, String session, String header, String cookie, String id) {}
 
     @Test
     void some() throws Exception {
@@ -68,22 +72,43 @@ class KeyFuzzTest {
         AtomicInteger passed = new AtomicInteger();
         FilterChain chain = (request, response) -> passed.incrementAndGet();
         for (int i = 0; i < cases; i++) {
-            Caller caller = new Caller(peer(), said(), said(), said(), said());
+            Caller caller = new Caller(peer(), said(), said(), said(), said(), odd().replace("/", ""));
             FakeExchange exchange = exchange(caller);
-            filter.doFilter(exchange.request(), exchange.response(), chain);
+            boolean isBare = caller.user() == null && caller.header() == null;
+            filter.doFilter(isBare ? new Bare(exchange.request()) : exchange.request(), exchange.response(), chain);
             check(caller, key.canonical());
         }
         assertEquals(cases, passed.get());
     }
 
+    /** Of a container that shows no header, and of a login without a name. */
+    private static final class Bare extends HttpServletRequestWrapper {
+        Bare(HttpServletRequest request) {
+            super(request);
+        }
+
+        @Override
+        public Enumeration<String> getHeaders(String name) {
+            return null;
+        }
+
+        @Override
+        public Principal getUserPrincipal() {
+            return () -> null;
+        }
+    }
+
     private void check(Caller caller, String key) {
         assertTrue(key.matches("[A-Za-z0-9._%:~@=-]+"), key);
         String[] parts = key.split(":", -1);
-        assertEquals(5, parts.length, key);
-        String address = caller.peer().matches("192\\.0\\.2\\.[0-9]+") ? caller.peer() : "!unknown";
+        assertEquals(6, parts.length, key);
+        String peer = String.valueOf(caller.peer());
+        String address = peer.matches("192\\.0\\.2\\.[0-9]+") ? peer : peer.startsWith("?") ? "!unknown" : "unknown";
         assertPart(address, parts[0]);
         List<String> said = new ArrayList<>();
         Collections.addAll(said, caller.user(), caller.session(), caller.header(), caller.cookie());
+        // Spaces at the ends of a segment are nothing.
+        said.add(("i" + caller.id()).trim());
         for (int i = 0; i < said.size(); i++) {
             String text = said.get(i);
             boolean missing = text == null || text.isEmpty();
@@ -91,8 +116,8 @@ class KeyFuzzTest {
             String mark = missing ? "@" : KINDS.get(i) + "=";
             assertTrue(part.startsWith(mark), key);
             assertPart(missing ? address : text, part.substring(mark.length()));
-            // Only a user is no secret of the client's.
-            assertTrue(missing || i == 0 || part.startsWith(mark + "~"), key);
+            // Only a user and a path are no secrets of the client's.
+            assertTrue(missing || i == 0 || i == 4 || part.startsWith(mark + "~"), key);
         }
     }
 
@@ -130,7 +155,7 @@ class KeyFuzzTest {
     }
 
     private String peer() {
-        return random.nextInt(3) > 0 ? "192.0.2." + random.nextInt(256) : "?" + odd();
+        return random.nextInt(3) > 0 ? "192.0.2." + random.nextInt(256) : random.nextInt(10) == 0 ? null : "?" + odd();
     }
 
     private String said() {
@@ -147,9 +172,7 @@ class KeyFuzzTest {
     }
 
     private static FakeExchange exchange(Caller caller) {
-        FakeExchange exchange = new FakeExchange();
-        exchange.path = "/page";
-        exchange.requestUri = "/page";
+        FakeExchange exchange = FakeExchange.at("/users/i" + caller.id() + "/x");
         exchange.address = caller.peer();
         exchange.user = caller.user();
         exchange.session = caller.session();

@@ -9,23 +9,36 @@ import io.limiter.rule.KeyResolver;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
-import java.io.UncheckedIOException;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** Keys of query parameters, bearer tokens and classes of the application, over HTTP. Every key has room for one request. */
+/** Whose quota a request uses, over HTTP. Every key has room for one request. */
 class KindsOfKeysTest extends Served {
     private final AtomicReference<String> body = new AtomicReference<>();
 
-    private void start(Container.Kind container, String key) throws Exception {
-        String rules = "limiter.rules.r.path = /page\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
+    private void start(Container.Kind container, String key) {
+        start(container, "/page", key);
+    }
+
+    private void start(Container.Kind container, String path, String key, String... lines) {
+        String rules =
+                "limiter.rules.r.path = " + path + "\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key;
         server = container.start(
                 directory,
-                List.of(WebServer.limiter(limiter, rules)),
+                List.of(WebServer.limiter(limiter, rules + "\n" + String.join("\n", lines))),
                 Map.of(
+                        "/",
+                        Answer.text("ok"),
+                        "/session",
+                        (request, response) -> response.getWriter().write(String.valueOf(request.getSession(false))),
+                        "/login",
+                        (request, response) -> request.getSession(true),
                         "/page",
                         (request, response) -> {
                             body.set(request.getParameter("user"));
@@ -182,9 +195,6 @@ class KindsOfKeysTest extends Served {
             if ("linkage".equals(tenant)) {
                 throw new NoClassDefFoundError("com/example/Tenants");
             }
-            if ("memory".equals(tenant)) {
-                throw new OutOfMemoryError("a test");
-            }
             return tenant == null
                     ? null
                     : PartitionKey.builder().add("tenant", tenant).build();
@@ -233,20 +243,6 @@ class KindsOfKeysTest extends Served {
         }));
     }
 
-    /** Whether this JVM can go on is unknown; the request does not reach the application. */
-    @ParameterizedTest
-    @EachContainer
-    void aJvmWithoutMemoryAdmitsNothing(Container.Kind container) throws Exception {
-        start(container, "class:" + ByTenant.class.getName());
-        try {
-            assertEquals(500, server.status("/page", "Tenant", "memory"));
-        } catch (UncheckedIOException closed) {
-            // Tomcat ends the connection of such a thread.
-            assertEquals(Container.Kind.TOMCAT, container);
-        }
-        assertPasses("/page", "Tenant", "a");
-    }
-
     @ParameterizedTest
     @EachContainer
     void aClassThatTheApplicationHasIsNotMadeAgain(Container.Kind container) throws Exception {
@@ -277,5 +273,107 @@ class KindsOfKeysTest extends Served {
         assertPasses("/page?a=%E2%80%8B", "B", "x");
         assertDenied("/page?a=..", "B", "x");
         assertDenied("/page", "B", "x");
+    }
+
+    @Test
+    void aSecondHeaderLineMakesNoQuotaOfItsOwn() {
+        start(Container.Kind.TOMCAT, "/*", "header:X-Api-Key");
+        assertPasses("/page", "X-Api-Key", "a");
+        assertDenied("/page", "X-Api-Key", "a", "X-Api-Key", "a");
+        assertPasses("/page", "X-Api-Key", "a", "X-Api-Key", "1");
+        assertDenied("/page", "X-Api-Key", "a", "X-Api-Key", "2");
+        assertDenied("/page", "X-Api-Key", "3", "X-Api-Key", "a");
+        assertDenied("/page");
+    }
+
+    @Test
+    void aSecondCookieMakesNoQuotaOfItsOwn() {
+        start(Container.Kind.TOMCAT, "/*", "cookie:device");
+        assertPasses("/page", "Cookie", "device=a");
+        assertDenied("/page", "Cookie", "device=a; device=a");
+        assertPasses("/page", "Cookie", "device=1; device=a");
+        assertDenied("/page", "Cookie", "device=2; device=a");
+        assertDenied("/page", "Cookie", "device=a; device=3");
+        assertDenied("/page");
+    }
+
+    @Test
+    void eachSessionHasItsOwnAndNoneIsMade() {
+        start(Container.Kind.TOMCAT, "/page", "session");
+        String one = cookie(server.get("/login"));
+        String other = cookie(server.get("/login"));
+        assertPasses("/page", "Cookie", one);
+        assertDenied("/page", "Cookie", one);
+        assertPasses("/page", "Cookie", other);
+
+        // Without a session, or with one that the server does not know, the address stands in.
+        HttpResponse<String> without = server.get("/page");
+        assertEquals(200, without.statusCode());
+        assertTrue(without.headers().firstValue("Set-Cookie").isEmpty());
+        assertDenied("/page", "Cookie", "JSESSIONID=0123456789ABCDEF0123456789ABCDEF");
+        assertEquals("null", server.get("/session").body());
+    }
+
+    @Test
+    void spacesAtTheEndsOfAPathVariableMakeNoQuotaOfTheirOwn() {
+        start(Container.Kind.TOMCAT, "/users/{id}", "path:id");
+        assertPasses("/users/ann");
+        for (String spelling : List.of("ann%20", "%20ann", "ann%09", "%61nn", "ann;x", "x/../ann")) {
+            assertDenied("/users/" + spelling);
+        }
+        assertPasses("/users/Ann");
+        // Nothing else but spaces is nothing: the address stands in.
+        assertPasses("/users/%20");
+        assertDenied("/users/%20%20");
+    }
+
+    @Test
+    void oneHeaderInTwoSpellingsIsOneCaller() {
+        start(
+                Container.Kind.TOMCAT,
+                "/other",
+                "user",
+                "limiter.policies.p.limits = 1/1h",
+                "limiter.rules.a.path = /a",
+                "limiter.rules.a.policy = p",
+                "limiter.rules.a.key = header:X-Key",
+                "limiter.rules.b.path = /b",
+                "limiter.rules.b.policy = p",
+                "limiter.rules.b.key = header:x-key");
+        assertPasses("/a", "X-Key", "k");
+        assertDenied("/b", "X-Key", "k");
+    }
+
+    @Test
+    void theAddressThatStandsInIsFoundByTheTrustedHeader() {
+        start(
+                Container.Kind.TOMCAT,
+                "/page",
+                "user",
+                "limiter.client-ip.trusted-hops = 1",
+                "limiter.client-ip.header = Forwarded");
+        assertPasses("/page", "Forwarded", "for=192.0.2.1");
+        assertDenied("/page", "Forwarded", "for=6.6.6.6, for=\"192.0.2.1:80\"");
+        assertPasses("/page", "Forwarded", "for=\"192.0.2.1, for=192.0.2.1");
+        assertDenied("/page", "Forwarded", "for=");
+        // A user called like the mark of a malformed header does not use its quota.
+        assertPasses("/page", "Forwarded", "for=", "Test-User", "!127.0.0.1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "ip, '', 2001:db8:1:1ff::1, 2001:db8:1:201::1",
+        "ip, limiter.rules.r.ipv6-prefix = 48, 2001:db8:1:ffff::1, 2001:db8:2::1",
+        "session, limiter.rules.r.ipv6-prefix = 128, 2001:db8:1:101::1, 2001:db8:1:101::2"
+    })
+    void anIpv6PrefixForAllAndForARule(String key, String ofTheRule, String same, String other) {
+        start(Container.Kind.TOMCAT, "/page", key, "limiter.client-ip.ipv6-prefix = 56", ofTheRule);
+        assertPasses("/page", "Test-Address", "2001:db8:1:101::1");
+        assertDenied("/page", "Test-Address", same);
+        assertPasses("/page", "Test-Address", other);
+    }
+
+    private static String cookie(HttpResponse<String> response) {
+        return response.headers().firstValue("Set-Cookie").orElseThrow().split(";", -1)[0];
     }
 }

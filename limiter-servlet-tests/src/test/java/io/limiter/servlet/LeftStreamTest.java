@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
@@ -12,7 +11,9 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Configs;
+import io.limiter.kit.Looks;
 import io.limiter.kit.door.Http2Client;
+import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.AsyncContext;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.connector.RequestFacade;
 import org.apache.coyote.Request;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,36 +45,20 @@ class LeftStreamTest {
     @ParameterizedTest
     @EnumSource(Container.Kind.class)
     void itsPermitComesBack(Container.Kind site) throws Exception {
-        LimiterConfig config = Configs.of("""
-                        limiter.rules.api.path = /*
-                        limiter.rules.api.key = global
-                        limiter.rules.api.limits = %d concurrent
-                        """.formatted(PLACES));
-        try (RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
-                Container running = site.make(directory)
-                        .secure()
-                        .filter(
-                                "limiter",
-                                RateLimitFilter.builder(Limiter.of(config, limiter))
-                                        .build())
-                        .servlet("/*", (request, response) -> {
-                            // A client that leaves before this returns leaves its work to its timeout.
-                            request.startAsync().setTimeout(3_000);
-                            response.getWriter().write("begun");
-                            response.flushBuffer();
-                        })
-                        .start()) {
-            PermitRequest look = PermitRequest.of(config.policies().get("api"), PartitionKey.global(), 1)
-                    .withLook();
+        // A client that leaves before this returns leaves its work to its timeout.
+        Answer begins = (request, response) -> {
+            request.startAsync().setTimeout(3_000);
+            response.getWriter().write("begun");
+            response.flushBuffer();
+        };
+        try (Working working = new Working(site, begins)) {
             for (int i = 0; i < 2 * PLACES; i++) {
                 // A server closes a connection with too many resets.
-                try (Http2Client client = new Http2Client(running.port(), true)) {
+                try (Http2Client client = new Http2Client(working.running.port(), true)) {
                     int stream = client.open(true, "GET", "/");
                     assertEquals(200, client.status(stream));
                     client.reset(stream);
-                    Await.until(
-                            "the permit is back",
-                            () -> limiter.tryAcquire(look).outcomes().get(0).remaining() == PLACES - 1);
+                    Await.until("the permit is back", () -> working.free() == PLACES);
                 }
             }
         }
@@ -137,28 +123,29 @@ class LeftStreamTest {
         private final Queue<AsyncContext> work = new ConcurrentLinkedQueue<>();
         private final Container running;
 
-        Working(Container.Kind site) throws Exception {
+        Working(Container.Kind site) {
+            this(site, null);
+        }
+
+        Working(Container.Kind site, @Nullable Answer answer) {
             config = Configs.of(RULES);
             running = site.make(directory)
                     .secure()
-                    .filter(
-                            "limiter",
-                            RateLimitFilter.builder(Limiter.of(config, limiter)).build())
-                    .servlet("/*", (request, response) -> {
-                        AsyncContext async = request.startAsync();
-                        async.setTimeout(0);
-                        work.add(async);
-                    })
+                    .filter("limiter", new RateLimitFilter(Limiter.of(config, limiter)))
+                    .servlet(
+                            "/*",
+                            answer != null
+                                    ? answer
+                                    : (request, response) -> {
+                                        AsyncContext async = request.startAsync();
+                                        async.setTimeout(0);
+                                        work.add(async);
+                                    })
                     .start();
         }
 
         long free() {
-            return limiter.tryAcquire(PermitRequest.of(config.policies().get("api"), PartitionKey.global(), 1)
-                                    .withLook())
-                            .outcomes()
-                            .get(0)
-                            .remaining()
-                    + 1;
+            return Looks.left(limiter, config.policies().get("api"), PartitionKey.global());
         }
 
         void endAll() {

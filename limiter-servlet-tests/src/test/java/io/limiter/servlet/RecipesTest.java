@@ -23,30 +23,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Each recipe of docs/how-do-i/limit-requests.md is a file, and works over HTTP as the page describes. */
-class RecipesTest {
+class RecipesTest extends Sited {
     private static final Path FILES = Path.of("src", "test", "resources", "recipes");
-
-    @TempDir
-    Path directory;
 
     private final AtomicInteger served = new AtomicInteger();
     private RuleSite site;
 
-    @AfterEach
-    void stop() {
-        if (site != null) {
-            site.close();
-        }
-    }
-
     private void start(RuleSite.Container container, String recipe) {
-        site = new RuleSite(container, directory, text(FILES.resolve(recipe + ".properties")));
+        site = site(container, text(FILES.resolve(recipe + ".properties")));
     }
 
     private static String text(Path file) {

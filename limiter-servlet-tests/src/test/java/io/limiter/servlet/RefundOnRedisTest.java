@@ -15,25 +15,18 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import redis.clients.jedis.Jedis;
-import redis.clients.jedis.JedisMonitor;
 import redis.embedded.RedisServer;
 
 /** What {@code count-on} gives back on a real Redis. */
-class RefundOnRedisTest {
+class RefundOnRedisTest extends Served {
     private static final String RULES = """
             limiter.rules.one.path = /*
             limiter.rules.one.limits = 5/1h, 9/1d fixed
@@ -48,9 +41,6 @@ class RefundOnRedisTest {
             limiter.rules.kept.path = /*
             limiter.rules.kept.limits = 5/1h
             """;
-
-    @TempDir
-    Path directory;
 
     private Container start(Container.Kind kind, RateLimiter limiter) {
         return kind.make(directory)
@@ -81,46 +71,24 @@ class RefundOnRedisTest {
     @ParameterizedTest
     @EachContainer
     void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
-        List<String> commands = new CopyOnWriteArrayList<>();
-        // Other classes use this server too.
-        String prefix = "refunds-" + kind.name().toLowerCase(Locale.ROOT);
-        RedisBackend backend =
-                Backends.connected(Backends.redis().prefix(prefix).address(RedisServers.single()));
+        // Of its own: its commands are counted.
+        int port = RedisServers.freePort();
+        RedisServer redis = RedisServers.start(port);
+        Waiting backend = new Waiting(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)));
         try (RateLimiter limiter = RateLimiters.on(backend);
-                Container server = start(kind, limiter);
-                Jedis monitored = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                Container server = start(kind, limiter)) {
             server.get("/forward?s=401");
             assertLeft(limiter, 4L, 4L, 4L, 4L);
-            CompletableFuture<Void> monitor = CompletableFuture.runAsync(() -> monitored.monitor(new JedisMonitor() {
-                @Override
-                public void onCommand(String command) {
-                    commands.add(command);
-                }
-            }));
-            try (Jedis other = new Jedis("127.0.0.1", RedisServers.singlePort())) {
-                Await.until("the monitor sees commands", () -> {
-                    other.echo("begin");
-                    return !commands.isEmpty();
-                });
-            }
+            backend.refunded.clear();
+            long before = RedisServers.scripts(port);
             server.get("/forward?s=200");
-            // One decision for each dispatch, and one refund.
-            Await.until("a refund", () -> scripts(commands, prefix).stream().anyMatch(one -> one.contains("back:")));
-            List<String> seen = scripts(commands, prefix);
-            monitored.disconnect();
-            monitor.handle((nothing, closed) -> nothing).get(60, TimeUnit.SECONDS);
-            assertEquals(3, seen.size(), seen::toString);
-            assertEquals(
-                    List.of(false, false, true),
-                    seen.stream().map(one -> one.contains("back:")).toList());
+            assertEquals(true, backend.refunded.poll(60, TimeUnit.SECONDS));
+            assertEquals(3, RedisServers.scripts(port) - before, "a decision for each dispatch, and a refund");
             assertLeft(limiter, 4L, 4L, 4L, 3L);
+            assertTrue(backend.refunded.isEmpty(), "one refund");
+        } finally {
+            RedisServers.stop(redis);
         }
-    }
-
-    private static List<String> scripts(List<String> commands, String prefix) {
-        return List.copyOf(commands).stream()
-                .filter(command -> command.contains("\"EVALSHA\"") && command.contains(prefix))
-                .toList();
     }
 
     /** Redis stops while the application runs: its client waits for nothing, and what was charged stays. */

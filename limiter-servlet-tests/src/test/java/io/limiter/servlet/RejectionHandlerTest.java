@@ -1,42 +1,36 @@
 package io.limiter.servlet;
 
 import static java.net.http.HttpRequest.BodyPublishers.noBody;
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
-import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
-import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a denied client gets, from the filter or from a handler of the application. */
 class RejectionHandlerTest extends Served {
-    private static final String CLOSED =
-            "limiter.rules.closed.path = /*\nlimiter.rules.closed.limits = 1/10s fixed, 0/1d name never\n";
     private static final String ONCE = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/10s fixed\n";
 
     /** Answers in its own words. */
@@ -68,33 +62,19 @@ class RejectionHandlerTest extends Served {
         public void reject(Rejection rejection, HttpServletRequest request, HttpServletResponse response) {}
     }
 
-    private HttpResponse<String> denied(String rules, RejectionHandler handler) {
-        return denied("", rules, handler);
+    private void start(Filter... filters) {
+        server = Container.Kind.TOMCAT.start(directory, List.of(filters), Map.of("/", WebServer.Answer.text("served")));
     }
 
-    private HttpResponse<String> denied(String settings, String rules, RejectionHandler handler) {
-        // Its time stands still, because answers tell when there is quota again.
-        try (RateLimiter still = RateLimiters.on(
-                        InProcessBackend.builder().timeSource(new ManualTime()).build());
-                Limiter limiter = Limiter.of(WebServer.config(settings + rules), still)) {
-            server = new WebServer(directory)
-                    .filter(
-                            "limiter",
-                            RateLimitFilter.builder(limiter)
-                                    .rejectionHandler(handler)
-                                    .build())
-                    .servlet("/", WebServer.Answer.text("served"))
-                    .start();
-            if (rules.equals(ONCE)) {
-                assertEquals("served", server.get("/page").body());
-            }
-            return server.get("/page");
-        }
+    private HttpResponse<String> denied(RejectionHandler handler) {
+        start(WebServer.limiter(limiter, ONCE, handler));
+        assertEquals("served", server.get("/page").body());
+        return server.get("/page");
     }
 
     @Test
     void aHandlerWritesTheBodyAndTheRestIsSet() {
-        HttpResponse<String> denied = denied(ONCE, new Brief());
+        HttpResponse<String> denied = denied(new Brief());
         assertEquals(429, denied.statusCode());
         assertEquals("429 OptionalLong[10] [r] false", denied.body());
         assertEquals(
@@ -107,7 +87,7 @@ class RejectionHandlerTest extends Served {
 
     @Test
     void aHandlerMayTakeAnotherStatusAndTheStandardBody() {
-        HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {
+        HttpResponse<String> denied = denied((rejection, request, response) -> {
             response.setStatus(420);
             rejection.writeTo(request, response);
         });
@@ -117,45 +97,42 @@ class RejectionHandlerTest extends Served {
 
     @Test
     void aHandlerThatWritesNothingSendsTheHead() {
-        HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {});
+        HttpResponse<String> denied = denied((rejection, request, response) -> {});
         assertEquals(429, denied.statusCode());
         assertEquals("", denied.body());
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"runtime", "servlet", "io"})
-    void aHandlerThatFailsIsReplacedAndNothingPasses(String kind) {
-        HttpResponse<String> denied = denied(ONCE, (rejection, request, response) -> {
-            response.setStatus(200);
-            response.getWriter().write("half of a page");
-            switch (kind) {
-                case "runtime" -> throw new IllegalStateException("no template");
-                case "servlet" -> throw new ServletException("no template");
-                default -> throw new IOException("no template");
-            }
-        });
-        assertEquals(429, denied.statusCode());
-        assertEquals(List.of("10"), denied.headers().allValues("Retry-After"));
-        assertTrue(denied.body().startsWith("{\"type\"") && denied.body().endsWith("[\"r\"]}"), denied.body());
-        assertEquals(
-                denied.body().length(),
-                denied.headers().firstValueAsLong("Content-Length").orElseThrow());
-    }
-
     @Test
-    void nothingOfAFailedHandlersAnswerIsLeft() {
-        HttpResponse<String> denied = denied("", ONCE, (rejection, request, response) -> {
+    void aHandlerThatFailsIsReplacedAndNothingOfItsAnswerIsLeft() throws Exception {
+        RejectionHandler failing = (rejection, request, response) -> {
+            response.setStatus(200);
             response.setHeader("Content-Encoding", "gzip");
             response.setHeader("RateLimit", "none");
             response.addHeader("ETag", "\"1\"");
             response.getWriter().write("half of a page");
-            throw new IllegalStateException("no template");
-        });
-        assertEquals(429, denied.statusCode());
-        assertEquals(List.of(), denied.headers().allValues("Content-Encoding"));
-        assertEquals(List.of(), denied.headers().allValues("ETag"));
-        assertEquals(List.of("\"r\";r=0;t=10"), denied.headers().allValues("RateLimit"));
-        assertTrue(denied.body().startsWith("{\"type\"") && denied.body().endsWith("[\"r\"]}"), denied.body());
+            switch (request.getParameter("by")) {
+                case "runtime" -> throw new IllegalStateException("no template");
+                case "servlet" -> throw new ServletException("no template");
+                default -> throw new IOException("no template");
+            }
+        };
+        start(WebServer.limiter(limiter, ONCE, failing));
+        assertEquals("served", server.get("/page").body());
+        assertEquals(List.of("RL-322"), FindingsTest.codes(() -> {
+            for (String by : List.of("runtime", "servlet", "io")) {
+                HttpResponse<String> denied = server.get("/page?by=" + by);
+                assertEquals(429, denied.statusCode(), by);
+                assertEquals(List.of("10"), denied.headers().allValues("Retry-After"), by);
+                assertEquals(List.of(), denied.headers().allValues("Content-Encoding"), by);
+                assertEquals(List.of(), denied.headers().allValues("ETag"), by);
+                assertEquals(List.of("\"r\";r=0;t=10"), denied.headers().allValues("RateLimit"), by);
+                assertTrue(
+                        denied.body().startsWith("{\"type\"") && denied.body().endsWith("[\"r\"]}"), denied.body());
+                assertEquals(
+                        denied.body().length(),
+                        denied.headers().firstValueAsLong("Content-Length").orElseThrow());
+            }
+        }));
     }
 
     @ParameterizedTest
@@ -175,12 +152,12 @@ class RejectionHandlerTest extends Served {
         FakeExchange exchange = new FakeExchange();
         exchange.attributes.put("sent", (Sent) () -> exchange.committed = true);
         AtomicInteger passed = new AtomicInteger();
-        Executable call =
+        FindingsTest.Step call =
                 () -> filter.doFilter(exchange.request(), exchange.response(), (in, out) -> passed.incrementAndGet());
         if (ofTheConnection) {
-            assertThrows(IOException.class, call);
+            assertThrows(IOException.class, call::run);
         } else {
-            assertDoesNotThrow(call);
+            assertEquals(List.of("RL-322"), FindingsTest.codes(call));
         }
         assertEquals(429, exchange.status);
         assertEquals("sent", exchange.body());
@@ -192,28 +169,27 @@ class RejectionHandlerTest extends Served {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '"',
-            value = {
-                "com.example.Nobody | ClassNotFoundException",
-                "java.lang.String | that implements io.limiter.servlet.rejection.RejectionHandler",
-                "io.limiter.servlet.RejectionHandlerTest$Failing | can't be made (java.lang.IllegalStateException: no template)",
-                "io.limiter.servlet.RejectionHandlerTest$Wanting | has a public constructor without parameters",
-                "io.limiter.servlet.rejection.RejectionHandler | has a public constructor without parameters",
-            })
-    void aClassThatCantBeUsedStopsTheStart(String name, String words) throws IOException {
-        Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
-        Files.writeString(webInf.resolve("limiter.properties"), CLOSED);
-        WebServer tomcat = new WebServer(directory)
-                .servlet("/", WebServer.Answer.text("served"))
-                .start();
-        server = tomcat;
-        InitParams config =
-                new InitParams(tomcat.context().getServletContext(), "limiter.http.rejection-handler", name);
-        String message = assertThrows(ServletException.class, () -> new RateLimitFilter().init(config))
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            limiter.http.rejection-handler | com.example.Nobody | ClassNotFoundException
+            limiter.http.rejection-handler | java.lang.String | that implements io.limiter.servlet.rejection.RejectionHandler
+            limiter.http.rejection-handler | io.limiter.servlet.RejectionHandlerTest$Failing | can't be made (java.lang.IllegalStateException: no template)
+            limiter.http.rejection-handler | io.limiter.servlet.RejectionHandlerTest$Wanting | has a public constructor without parameters
+            limiter.http.rejection-handler | io.limiter.servlet.rejection.RejectionHandler | has a public constructor without parameters
+            limiter.rules.r.cost | java.lang.String | can't be made
+            limiter.rules.planned.plan | com.example.Nobody | can't be made
+            """)
+    void aClassThatCantBeUsedFailsTheStart(String key, String name, String words) {
+        String rules = ONCE + """
+                limiter.plans.free.limits = 1/1h
+                limiter.rules.planned.path = /planned
+                limiter.rules.planned.key = header:K
+                limiter.rules.planned.default-plan = free
+                """ + (key.endsWith("plan") ? "" : "limiter.rules.planned.plan = header:P\n") + key
+                + " = " + name;
+        Limiter configured = Limiter.of(WebServer.config(rules), limiter);
+        String message = assertThrows(IllegalArgumentException.class, () -> new RateLimitFilter(configured))
                 .getMessage();
-        assertTrue(message.contains("RL-114 limiter.http.rejection-handler = " + name + ": "), message);
+        assertTrue(message.startsWith("RL-114 " + key + " = " + name + ": "), message);
         assertTrue(message.contains(words), message);
     }
 
@@ -223,10 +199,7 @@ class RejectionHandlerTest extends Served {
 
     @Test
     void headGetsTheHeadersOnly() {
-        server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(limiter, ONCE))
-                .servlet("/", WebServer.Answer.text("served"))
-                .start();
+        start(WebServer.limiter(limiter, ONCE));
         server.get("/page");
         HttpResponse<String> get = server.get("/page");
         HttpResponse<String> head = WebServer.send(server.request("/page").method("HEAD", noBody()));
@@ -240,19 +213,12 @@ class RejectionHandlerTest extends Served {
     @Test
     void anOutageIs503() {
         AtomicInteger served = new AtomicInteger();
-        server = new WebServer(directory)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(
-                                RateLimiters.on((charges, mode) ->
-                                        CompletableFuture.failedFuture(new BackendException("away"))),
-                                "limiter.rules.vote.path = /*\nlimiter.rules.vote.limits = 1/10s, 5/1h\n"
-                                        + "limiter.rules.vote.on-failure = deny"))
-                .servlet("/", (request, response) -> served.incrementAndGet())
-                .start();
-
+        RateLimiter down =
+                RateLimiters.on((charges, mode) -> CompletableFuture.failedFuture(new BackendException("away")));
+        start(
+                WebServer.limiter(down, ONCE.replace("fixed", "fixed, 5/1h") + "limiter.rules.r.on-failure = deny\n"),
+                (request, response, chain) -> served.incrementAndGet());
         HttpResponse<String> denied = server.get("/page");
-
         assertEquals(503, denied.statusCode());
         assertEquals(Optional.of("1"), header(denied, "Retry-After"));
         assertEquals(Optional.of("no-store"), header(denied, "Cache-Control"));
@@ -260,29 +226,20 @@ class RejectionHandlerTest extends Served {
         assertEquals(
                 "{\"type\":\"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity\","
                         + "\"title\":\"Temporary Reduced Capacity\",\"status\":503,\"detail\":\"Try again in 1 second.\","
-                        + "\"violated-policies\":[\"vote\"]}",
+                        + "\"violated-policies\":[\"r\"]}",
                 denied.body());
         assertEquals(0, served.get());
     }
 
     @Test
     void whatAnEarlierFilterHasSetStays() {
-        server = new WebServer(directory)
-                .filter("early", (request, response, chain) -> {
-                    assertEquals(DispatcherType.REQUEST, request.getDispatcherType());
-                    ((jakarta.servlet.http.HttpServletResponse) response)
-                            .setHeader("Access-Control-Allow-Origin", "https://example.org");
-                    response.getWriter().write("not meant for a denied client");
-                    chain.doFilter(request, response);
-                })
-                .filter(
-                        "limiter",
-                        WebServer.limiter(time, "limiter.rules.closed.path = /*\nlimiter.rules.closed.limits = 0/1s"))
-                .servlet("/", WebServer.Answer.text("served"))
-                .start();
-
+        Filter early = (request, response, chain) -> {
+            ((HttpServletResponse) response).setHeader("Access-Control-Allow-Origin", "https://example.org");
+            response.getWriter().write("not meant for a denied client");
+            chain.doFilter(request, response);
+        };
+        start(early, WebServer.limiter(limiter, ONCE.replace("1/10s", "0/10s")));
         HttpResponse<String> denied = server.get("/page");
-
         assertEquals(429, denied.statusCode());
         assertEquals(Optional.of("https://example.org"), header(denied, "Access-Control-Allow-Origin"));
         assertTrue(denied.body().startsWith("{\"type\""), denied.body());

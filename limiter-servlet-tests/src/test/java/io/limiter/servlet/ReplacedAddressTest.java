@@ -12,29 +12,25 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.request.Request;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.config.ClientIpSettings.Source;
 import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.lang.reflect.Proxy;
-import java.nio.file.Path;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.catalina.filters.RemoteIpFilter;
 import org.apache.catalina.valves.RemoteIpValve;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Components of a container that replace the client's address before the filter, by what a client may have written. */
-class ReplacedAddressTest {
+class ReplacedAddressTest extends Served {
     private static final String RULE = "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1m\n";
-
-    @TempDir
-    Path directory;
 
     private int sites;
 
@@ -87,21 +83,14 @@ class ReplacedAddressTest {
                 .start();
     }
 
-    private static List<Integer> statuses(Container site, String... forwardedFor) {
-        return Stream.of(forwardedFor)
-                .map(value -> site.get("/", "X-Forwarded-For", value).statusCode())
-                .toList();
-    }
-
     private static final String EXEMPT = "limiter.exempt.addresses = 10.9.0.0/16\n";
     private static final String DENIED = "limiter.deny.addresses = 127.0.0.0/8\n";
-    private static final String CONTAINER = "limiter.client-ip.source = container\n";
     private static final String CONNECTION = "limiter.client-ip.source = connection\n";
-    private static final String TRUSTED = "limiter.client-ip.trusted-proxies = 127.0.0.1\n";
 
     /** A filter is seen when the application starts; what the container does is seen at the first request. */
     private Container startOrRefuse(By by, String settings) {
-        if (by != By.REMOTE_IP_FILTER) {
+        boolean isRefused = !settings.contains("source") && !settings.isEmpty();
+        if (by != By.REMOTE_IP_FILTER || !isRefused) {
             return start(by, settings);
         }
         try (Container site = start(by, settings)) {
@@ -110,91 +99,49 @@ class ReplacedAddressTest {
         return start(By.WRAPPER, settings);
     }
 
+    /**
+     * Who replaces the address, or ALL, or all but one; properties below limiter; the values of X-Forwarded-For of requests one after the other, -
+     * without one; their statuses; and what is logged.
+     */
     @ParameterizedTest
-    @EnumSource(By.class)
-    void anExemptAddressThatTheClientWroteIsCounted(By by) {
-        try (LogText log = new LogText();
-                Container site = startOrRefuse(by, EXEMPT)) {
-            assertEquals(List.of(200, 200, 429, 429), statuses(site, "10.9.1.1", "10.9.1.1", "10.9.1.1", "10.9.1.1"));
-            log.has("RL-331");
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(By.class)
-    void aDeniedPeerCannotWriteItselfAnotherAddress(By by) {
-        try (Container site = startOrRefuse(by, DENIED)) {
-            assertEquals(List.of(403, 403), statuses(site, "192.0.2.1", "192.0.2.2"));
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(By.class)
-    void theClientOfAConnectionIsFoundBelowWhatReplacesIt(By by) {
-        try (LogText log = new LogText();
-                Container site = start(by, CONNECTION + EXEMPT)) {
-            assertEquals(List.of(200, 200, 429), statuses(site, "10.9.1.1", "10.9.1.2", "192.0.2.3"));
-            log.has(by == By.REMOTE_IP_VALVE ? "RL-333" : "RL-302");
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(value = By.class, mode = EnumSource.Mode.EXCLUDE, names = "REMOTE_IP_VALVE")
-    void behindATrustedProxyTheLastAddressCounts(By by) {
-        try (Container site = start(by, CONNECTION + TRUSTED + EXEMPT)) {
-            assertEquals(
-                    List.of(200, 200, 429, 200, 200, 200),
-                    statuses(
-                            site,
-                            "10.9.1.1, 192.0.2.1",
-                            "10.9.1.2, 192.0.2.1",
-                            "10.9.1.3, 192.0.2.1",
-                            "192.0.2.1, 10.9.1.1",
-                            "192.0.2.1, 10.9.1.1",
-                            "192.0.2.1, 10.9.1.1"));
-        }
-    }
-
-    /** Where the valve has taken the last hop, the rest is what the client wrote. */
-    @Test
-    void theRestOfAHeaderIsNotRead() {
-        try (LogText log = new LogText();
-                Container site = start(By.REMOTE_IP_VALVE, CONNECTION + TRUSTED + EXEMPT)) {
-            assertEquals(
-                    List.of(200, 200, 429),
-                    statuses(site, "10.9.1.1, 192.0.2.1", "10.9.1.1, 192.0.2.1", "10.9.1.1, 192.0.2.1"));
-            log.has("RL-333");
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(By.class)
-    void whoSaysSoIsBelieved(By by) {
-        try (Container site = start(by, CONTAINER + EXEMPT)) {
-            assertEquals(List.of(200, 200, 200), statuses(site, "10.9.1.1", "10.9.1.1", "10.9.1.1"));
-            assertEquals(List.of(200, 200, 429), statuses(site, "192.0.2.1", "192.0.2.1", "192.0.2.1"));
-        }
-    }
-
-    /** Also one who believes the container has no exempt proxy, where the container has not replaced anything. */
-    @ParameterizedTest
-    @EnumSource(value = By.class, mode = EnumSource.Mode.EXCLUDE, names = "REMOTE_IP_VALVE")
-    void anAddressThatIsNotReplacedMayBeThatOfAProxy(By by) {
-        try (LogText log = new LogText();
-                Container site = start(by, CONTAINER + "limiter.exempt.addresses = loopback\n")) {
-            assertEquals(200, site.get("/").statusCode());
-            assertEquals(List.of(200, 200, 429), statuses(site, "127.0.0.1", "127.0.0.1", "127.0.0.1"));
-            log.has("RL-310");
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(By.class)
-    void withoutExemptionsItIsAFinding(By by) {
-        try (LogText log = new LogText();
-                Container site = start(by, "")) {
-            assertEquals(List.of(200, 200), statuses(site, "192.0.2.1", "192.0.2.1"));
-            log.has(by == By.REMOTE_IP_FILTER ? "RL-330 org.apache.catalina.filters.RemoteIpFilter" : "RL-331");
+    @CsvSource(delimiter = '|', textBlock = """
+            ALL | exempt.addresses=10.9.0.0/16 | 10.9.1.1; 10.9.1.1; 10.9.1.1; 10.9.1.1 | 200 200 429 429 | RL-331
+            ALL | deny.addresses=127.0.0.0/8 | 192.0.2.1; 192.0.2.2 | 403 403 |
+            !REMOTE_IP_VALVE | source=connection exempt.addresses=10.9.0.0/16 | 10.9.1.1; 10.9.1.2; 192.0.2.3 | 200 200 429 | RL-302
+            REMOTE_IP_VALVE | source=connection exempt.addresses=10.9.0.0/16 | 10.9.1.1; 10.9.1.2; 192.0.2.3 | 200 200 429 | RL-333
+            !REMOTE_IP_VALVE | source=connection trusted-proxies=127.0.0.1 exempt.addresses=10.9.0.0/16 | 10.9.1.1, 192.0.2.1; 10.9.1.2, 192.0.2.1; 10.9.1.3, 192.0.2.1; 192.0.2.1, 10.9.1.1; 192.0.2.1, 10.9.1.1; 192.0.2.1, 10.9.1.1 | 200 200 429 200 200 200 |
+            REMOTE_IP_VALVE | source=connection trusted-proxies=127.0.0.1 exempt.addresses=10.9.0.0/16 | 10.9.1.1, 192.0.2.1; 10.9.1.1, 192.0.2.1; 10.9.1.1, 192.0.2.1 | 200 200 429 | RL-333
+            ALL | source=container exempt.addresses=10.9.0.0/16 | 10.9.1.1; 10.9.1.1; 10.9.1.1; 192.0.2.1; 192.0.2.1; 192.0.2.1 | 200 200 200 200 200 429 |
+            !REMOTE_IP_VALVE | source=container exempt.addresses=loopback | -; 127.0.0.1; 127.0.0.1; 127.0.0.1 | 200 200 200 429 | RL-310
+            !REMOTE_IP_FILTER | '' | 192.0.2.1; 192.0.2.1 | 200 200 | RL-331
+            REMOTE_IP_FILTER | '' | 192.0.2.1; 192.0.2.1 | 200 200 | RL-330 org.apache.catalina.filters.RemoteIpFilter
+            FORWARDED_REQUEST_CUSTOMIZER | exempt.addresses=loopback | -; -; -; - | 200 200 200 200 |
+            WRAPPER | exempt.addresses=loopback | -; -; -; - | 200 200 200 200 |
+            REMOTE_IP_VALVE | exempt.addresses=loopback | 127.0.0.1; 127.0.0.1; 127.0.0.1 | 200 200 429 |
+            REMOTE_IP_VALVE | source=connection exempt.addresses=loopback | 127.0.0.1; 127.0.0.1; 127.0.0.1 | 200 200 429 |
+            REMOTE_IP_VALVE | source=container exempt.addresses=loopback | 127.0.0.1; 127.0.0.1; 127.0.0.1 | 200 200 200 |
+            """)
+    void whatReplacesAnAddressFreesNobody(
+            String who, String settings, String forwarded, String statuses, @Nullable String logged) {
+        String text = Stream.of(settings.split(" "))
+                .filter(setting -> !setting.isEmpty())
+                .map(setting -> (setting.contains(".addresses") ? "limiter." : "limiter.client-ip.") + setting + "\n")
+                .collect(Collectors.joining());
+        for (By by : By.values()) {
+            if (!who.equals("ALL") && who.startsWith("!") == who.endsWith(by.name())) {
+                continue;
+            }
+            try (LogText log = new LogText();
+                    Container site = startOrRefuse(by, text)) {
+                String found = Stream.of(forwarded.split("; "))
+                        .map(value -> value.equals("-") ? new String[0] : new String[] {"X-Forwarded-For", value})
+                        .map(headers -> "" + site.status("/", headers))
+                        .collect(Collectors.joining(" "));
+                assertEquals(statuses, found, by.toString());
+                if (logged != null) {
+                    log.has(logged);
+                }
+            }
         }
     }
 
@@ -213,31 +160,10 @@ class ReplacedAddressTest {
                         assertThrows(IllegalArgumentException.class, () -> limiter.replace(WebServer.config(text)));
                 assertTrue(refused.getMessage().startsWith("RL-191"), refused.getMessage());
             }
-            assertEquals(List.of(200, 200, 429), statuses(site, "10.9.1.1", "10.9.1.1", "10.9.1.1"));
+            for (int expected : new int[] {200, 200, 429}) {
+                assertEquals(expected, site.status("/", "X-Forwarded-For", "10.9.1.1"));
+            }
             limiter.replace(WebServer.config(RULE + EXEMPT + CONNECTION));
-        }
-    }
-
-    /** A direct caller is exempt as before, behind a component that has nothing to do. */
-    @ParameterizedTest
-    @EnumSource(names = {"FORWARDED_REQUEST_CUSTOMIZER", "WRAPPER"})
-    void aDirectCallerIsExempt(By by) {
-        try (Container site = start(by, "limiter.exempt.addresses = loopback\n")) {
-            assertEquals(List.of(200, 200, 200, 200), site.statuses(4, "/"));
-        }
-    }
-
-    /** The valve removes a header that names the proxy itself; so its absence shows nothing. */
-    @ParameterizedTest
-    @EnumSource(Source.class)
-    void aHeaderThatTheValveHasRemovedMayHaveComeFromAClient(Source source) {
-        try (LogText log = new LogText();
-                Container site = start(
-                        By.REMOTE_IP_VALVE,
-                        "limiter.exempt.addresses = loopback\nlimiter.client-ip.source = " + source)) {
-            assertEquals(
-                    List.of(200, 200, source == Source.CONTAINER ? 200 : 429),
-                    statuses(site, "127.0.0.1", "127.0.0.1", "127.0.0.1"));
         }
     }
 

@@ -143,17 +143,16 @@ class ReplacedRulesTest {
     @Test
     void settingsAreThoseOfTheNewConfiguration() throws Exception {
         RateLimitFilter filter = new RateLimitFilter(limiter);
-        FakeExchange exchange = exchange("/other");
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        FakeExchange exchange = FakeExchange.at("/other");
+        exchange.through(filter);
         assertEquals(List.of(), exchange.all("RateLimit"));
         limiter.replace(WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n"
                 + "limiter.http.headers = x-ratelimit\nlimiter.client-ip.trusted-proxies = 192.0.2.1\n"
                 + "limiter.http.rejection-handler = " + EmbeddedJettyTest.Teapot.class.getName() + "\n"));
         for (String client : List.of("198.51.100.1", "198.51.100.2")) {
             for (int status : List.of(200, 418)) {
-                exchange = exchange("/other").header("X-Forwarded-For", client);
-                filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
-                assertEquals(status, exchange.status);
+                exchange = FakeExchange.at("/other").header("X-Forwarded-For", client);
+                assertEquals(status, exchange.through(filter));
                 assertEquals(List.of("0"), exchange.all("X-RateLimit-Remaining"));
             }
         }
@@ -167,9 +166,9 @@ class ReplacedRulesTest {
         String late = "limiter.rules.late.path = /*\nlimiter.rules.late.limits = 0/1h\n";
         for (int i = 0; i < 3; i++) {
             limiter.replace(WebServer.config(loadRules(10)));
-            assertEquals(200, status(filter));
+            assertEquals(200, FakeExchange.at("/").through(filter));
             limiter.replace(WebServer.config(loadRules(10) + late));
-            assertEquals(429, status(filter));
+            assertEquals(429, FakeExchange.at("/").through(filter));
         }
     }
 
@@ -187,14 +186,14 @@ class ReplacedRulesTest {
                                 loadRules(1) + "limiter.http.rejection-handler = com.example.Nobody\n")))
                 .getMessage()
                 .startsWith("RL-114 "));
-        FakeExchange exchange = exchange("/probe");
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        FakeExchange exchange = FakeExchange.at("/probe");
+        exchange.through(filter);
         assertEquals(List.of("\"probe\";q=10;w=3600"), exchange.all("RateLimit-Policy"));
 
         filter.destroy();
         limiter.replace(WebServer.config(""));
-        exchange = exchange("/probe");
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
+        exchange = FakeExchange.at("/probe");
+        exchange.through(filter);
         assertEquals(List.of("\"probe\";r=8;t=3600"), exchange.all("RateLimit"), "of a request that comes late");
         assertFalse(exchange.committed);
     }
@@ -275,18 +274,5 @@ class ReplacedRulesTest {
                     FindingsTest.codes(() -> limiter.replace(WebServer.config(
                             loadRules(1) + "limiter.rules.shop.path = /shop/a\nlimiter.rules.shop.limits = 1/1h\n"))));
         }
-    }
-
-    private static int status(RateLimitFilter filter) throws Exception {
-        FakeExchange exchange = exchange("/");
-        filter.doFilter(exchange.request(), exchange.response(), (in, out) -> {});
-        return exchange.status;
-    }
-
-    private static FakeExchange exchange(String path) {
-        FakeExchange exchange = new FakeExchange();
-        exchange.path = path;
-        exchange.requestUri = path;
-        return exchange;
     }
 }

@@ -1,29 +1,16 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
-import io.limiter.PartitionKey;
-import io.limiter.kit.Looks;
 import io.limiter.servlet.RuleSite.Container;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Which requests a rule counts: one property after the other, on real servers; what depends on how a server reads a path, on each. */
-class RuleScopeTest {
-    @TempDir
-    Path directory;
-
-    private int sites;
-
-    private RuleSite site(Container container, String... rules) {
-        return new RuleSite(container, directory.resolve("" + sites++), String.join("\n", rules));
-    }
+class RuleScopeTest extends Sited {
 
     /** A rule whose requests are denied. */
     private static String denying(String name, String... lines) {
@@ -37,107 +24,82 @@ class RuleScopeTest {
 
     @ParameterizedTest
     @EnumSource(Container.class)
-    void pathsHaveAnyNumberOfSegmentsBetweenOthers(Container container) {
-        try (RuleSite site = site(container, denying("x", "path = /api/**/export, /{tenant}/admin/**"))) {
-            for (String path : List.of(
-                    "/api/export",
-                    "/api/a/export",
-                    "/api/a/b/export/",
-                    "/api/export/export",
-                    "/t/admin",
-                    "/t/admin/x/y")) {
-                assertEquals(429, site.status(path), path);
-            }
-            for (String path : List.of("/api/a/export/x", "/export", "/apis/export", "/admin", "/a/b/admin")) {
-                assertEquals(200, site.status(path), path);
-            }
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(Container.class)
     void aVariableAfterAnyNumberOfSegmentsIsTheKey(Container container) {
-        try (RuleSite site = site(
+        RuleSite site = site(
                 container,
                 "limiter.rules.x.path = /files/**/of/{user}",
                 "limiter.rules.x.key = path:user",
-                "limiter.rules.x.limits = 1/1h")) {
-            assertEquals(1, site.reached(3, "/files/of/ann"));
-            assertEquals(0, site.reached(3, "/files/a/of/b/of/ann"));
-            assertEquals(1, site.reached(3, "/files/a/of/b/of/bob"));
-        }
+                "limiter.rules.x.limits = 1/1h");
+        assertEquals(1, site.reached(3, "/files/of/ann"));
+        assertEquals(0, site.reached(3, "/files/a/of/b/of/ann"));
+        assertEquals(1, site.reached(3, "/files/a/of/b/of/bob"));
     }
 
     @ParameterizedTest
     @EnumSource(Container.class)
     void aHeaderIsPresentOrHasAValueHoweverItIsRead(Container container) {
-        try (RuleSite site = site(container, denying("x", "path = /*", "headers = X-Kind=batch, X-Api-Key"))) {
-            assertEquals(200, site.status("/", "X-Kind", "batch"), "the other one is missing");
-            assertEquals(200, site.status("/", "X-Kind", "single", "X-Api-Key", "k"));
-            assertEquals(200, site.status("/", "X-Api-Key", "k"));
-            for (String value : List.of("batch", "BATCH", "single, batch", "\"batch\"", "batch;v=1", "batch , x")) {
-                assertEquals(429, site.status("/", "X-Kind", value, "x-api-key", "k"), value);
-            }
-            assertEquals(429, site.status("/", "X-Kind", "single", "X-Kind", "batch", "X-Api-Key", "k"));
+        RuleSite site = site(container, denying("x", "path = /*", "headers = X-Kind=batch, X-Api-Key"));
+        assertEquals(200, site.status("/", "X-Kind", "batch"), "the other one is missing");
+        assertEquals(200, site.status("/", "X-Kind", "single", "X-Api-Key", "k"));
+        assertEquals(200, site.status("/", "X-Api-Key", "k"));
+        for (String value : List.of("batch", "BATCH", "single, batch", "\"batch\"", "batch;v=1", "batch , x")) {
+            assertEquals(429, site.status("/", "X-Kind", value, "x-api-key", "k"), value);
         }
+        assertEquals(429, site.status("/", "X-Kind", "single", "X-Kind", "batch", "X-Api-Key", "k"));
     }
 
     @ParameterizedTest
     @EnumSource(Container.class)
     void aParameterIsPresentOrHasAValueHoweverItIsRead(Container container) {
-        try (RuleSite site = site(container, denying("x", "path = /*", "query = format=csv, debug"))) {
-            for (String query : List.of(
-                    "", "?format=csv", "?debug", "?format=json&debug", "?xformat=csv&debug", "?debug=format=csv")) {
-                assertEquals(200, site.status("/" + query), query);
-            }
-            for (String query : List.of(
-                    "?format=csv&debug",
-                    "?debug=&format=csv",
-                    "?format=json&format=csv&debug=1",
-                    "?format=csv&format=json&debug=1",
-                    "?FORMAT=CSV&Debug",
-                    "?%66ormat=%63sv&d%65bug",
-                    "?format=+csv+&debug",
-                    "?format=csv;debug",
-                    "?a=1;format=csv&debug")) {
-                assertEquals(429, site.status("/" + query), query);
-            }
-            String form = "application/x-www-form-urlencoded";
-            int before = site.served.get();
-            assertEquals(
-                    429, site.send("POST", "/", "a=1", "Content-Type", form).statusCode(), "it may be in the body");
-            assertEquals(
-                    429,
-                    site.send("POST", "/", "", "Content-Type", "multipart/form-data; boundary=b")
-                            .statusCode());
-            assertEquals(before, site.served.get());
-            assertEquals(
-                    200,
-                    site.send("POST", "/", "{}", "Content-Type", "application/json")
-                            .statusCode());
-            assertEquals(429, site.status("/go?forward=/x?format=csv%26debug"), "of the target");
+        RuleSite site = site(container, denying("x", "path = /*", "query = format=csv, debug"));
+        for (String query :
+                List.of("", "?format=csv", "?debug", "?format=json&debug", "?xformat=csv&debug", "?debug=format=csv")) {
+            assertEquals(200, site.status("/" + query), query);
         }
+        for (String query : List.of(
+                "?format=csv&debug",
+                "?debug=&format=csv",
+                "?format=json&format=csv&debug=1",
+                "?format=csv&format=json&debug=1",
+                "?FORMAT=CSV&Debug",
+                "?%66ormat=%63sv&d%65bug",
+                "?format=+csv+&debug",
+                "?format=csv;debug",
+                "?a=1;format=csv&debug")) {
+            assertEquals(429, site.status("/" + query), query);
+        }
+        String form = "application/x-www-form-urlencoded";
+        int before = site.served.get();
+        assertEquals(429, site.send("POST", "/", "a=1", "Content-Type", form).statusCode(), "it may be in the body");
+        assertEquals(
+                429,
+                site.send("POST", "/", "", "Content-Type", "multipart/form-data; boundary=b")
+                        .statusCode());
+        assertEquals(before, site.served.get());
+        assertEquals(
+                200,
+                site.send("POST", "/", "{}", "Content-Type", "application/json").statusCode());
+        assertEquals(429, site.status("/go?forward=/x?format=csv%26debug"), "of the target");
     }
 
     @ParameterizedTest
     @EachContainer
     void severalRulesAreOneDecision(Container container) {
-        try (RuleSite site = site(
+        RuleSite site = site(
                 container,
                 "limiter.rules.all.path = /**",
                 "limiter.rules.all.limits = 5/1h",
                 "limiter.rules.export.path = /api/**/export",
                 "limiter.rules.export.query = format=csv",
-                "limiter.rules.export.limits = 1/1h")) {
-            assertEquals(1, site.reached(4, "/api/export?format=csv"));
-            assertEquals(4, site.reached(9, "/"), "what one rule denied, the other has not counted");
-        }
+                "limiter.rules.export.limits = 1/1h");
+        assertEquals(1, site.reached(4, "/api/export?format=csv"));
+        assertEquals(4, site.reached(9, "/"), "what one rule denied, the other has not counted");
     }
 
     @ParameterizedTest
     @EnumSource(Container.class)
     void theDefaultRuleCountsWhatNoOtherMatches(Container container) {
-        try (RuleSite site = site(
+        RuleSite site = site(
                 container,
                 "limiter.rules.rest.default = true",
                 "limiter.rules.rest.limits = 0/1h fixed",
@@ -149,56 +111,53 @@ class RuleScopeTest {
                 "limiter.rules.csv.limits = 100/1h",
                 "limiter.rules.post.path = /form",
                 "limiter.rules.post.methods = POST",
-                "limiter.rules.post.limits = 100/1h")) {
-            for (String path : List.of("/api/x", "/api", "/api/free", "/health", "/any?format=csv")) {
-                assertEquals(200, site.status(path), path);
-            }
-            assertEquals(Optional.empty(), site.get("/health").headers().firstValue("RateLimit"));
-            assertEquals(200, site.send("POST", "/form", "").statusCode());
-            for (String path :
-                    List.of("/", "/x", "/apis", "/any", "/form", "/any?format=csv&format=json", "/any?Format=csv")) {
-                assertEquals(429, site.status(path), path);
-            }
-            assertEquals(
-                    429,
-                    site.send("POST", "/form", "", "X-HTTP-Method-Override", "PUT")
-                            .statusCode());
-            int before = site.served.get();
-            for (String target :
-                    List.of("/api/..;/x", "/api/%2e%2e/x", "/api/../x", "/api;/../x", "/API/../x", "/health/..;/x")) {
-                site.raw(List.of("GET " + target + " HTTP/1.1", "Host: h"));
-            }
-            assertEquals(before, site.served.get(), "a spelling of an api path that may be another one");
+                "limiter.rules.post.limits = 100/1h");
+        for (String path : List.of("/api/x", "/api", "/api/free", "/health", "/any?format=csv")) {
+            assertEquals(200, site.status(path), path);
         }
+        assertEquals(Optional.empty(), site.get("/health").headers().firstValue("RateLimit"));
+        assertEquals(200, site.send("POST", "/form", "").statusCode());
+        for (String path :
+                List.of("/", "/x", "/apis", "/any", "/form", "/any?format=csv&format=json", "/any?Format=csv")) {
+            assertEquals(429, site.status(path), path);
+        }
+        assertEquals(
+                429,
+                site.send("POST", "/form", "", "X-HTTP-Method-Override", "PUT").statusCode());
+        int before = site.served.get();
+        for (String target :
+                List.of("/api/..;/x", "/api/%2e%2e/x", "/api/../x", "/api;/../x", "/API/../x", "/health/..;/x")) {
+            site.raw("GET " + target + " HTTP/1.1", "Host: h");
+        }
+        assertEquals(before, site.served.get(), "a spelling of an api path that may be another one");
     }
 
     @ParameterizedTest
     @EachContainer
     void aShadowRuleOrOneThatIsOffLeavesTheDefaultRuleInForce(Container container) {
         for (String switched : List.of("shadow = true", "enabled = false", "cost = 0")) {
-            try (RuleSite site = site(
+            RuleSite site = site(
                     container,
                     "limiter.rules.rest.default = true",
                     "limiter.rules.rest.limits = 0/1h fixed",
                     "limiter.rules.api.path = /*",
                     "limiter.rules.api.limits = 100/1h",
-                    "limiter.rules.api." + switched)) {
-                assertEquals(429, site.status("/"), switched);
-            }
+                    "limiter.rules.api." + switched);
+            assertEquals(429, site.status("/"), switched);
         }
     }
 
     @ParameterizedTest
     @EachContainer
     void aShadowRuleCountsAndReportsAndDeniesNothing(Container container) {
-        try (LogText log = new LogText();
-                RuleSite site = site(
-                        container,
-                        "limiter.rules.new.path = /*",
-                        "limiter.rules.new.limits = 2/1h",
-                        "limiter.rules.new.shadow = true",
-                        "limiter.rules.live.path = /live",
-                        "limiter.rules.live.limits = 9/1h")) {
+        try (LogText log = new LogText()) {
+            RuleSite site = site(
+                    container,
+                    "limiter.rules.new.path = /*",
+                    "limiter.rules.new.limits = 2/1h",
+                    "limiter.rules.new.shadow = true",
+                    "limiter.rules.live.path = /live",
+                    "limiter.rules.live.limits = 9/1h");
             assertEquals(5, site.reached(5, "/"));
             assertEquals(Optional.empty(), site.get("/").headers().firstValue("RateLimit"));
             assertEquals(
@@ -220,18 +179,17 @@ class RuleScopeTest {
             for (String names : List.of("a b", "b a")) {
                 String lenient = names.split(" ")[0];
                 String strict = names.split(" ")[1];
-                try (RuleSite site = site(
+                RuleSite site = site(
                         container,
                         policy,
                         "limiter.rules." + lenient + ".path = /*",
                         "limiter.rules." + lenient + ".policy = p",
                         "limiter.rules." + lenient + "." + other,
                         "limiter.rules." + strict + ".path = /x",
-                        "limiter.rules." + strict + ".policy = p")) {
-                    assertEquals(2, site.reached(4, "/x"), other + " " + names);
-                    assertEquals(0, site.reached(2, "/go?forward=/x"), other + " " + names);
-                    assertEquals(0, site.reached(2, "/go?async=/x"), other + " " + names);
-                }
+                        "limiter.rules." + strict + ".policy = p");
+                assertEquals(2, site.reached(4, "/x"), other + " " + names);
+                assertEquals(0, site.reached(2, "/go?forward=/x"), other + " " + names);
+                assertEquals(0, site.reached(2, "/go?async=/x"), other + " " + names);
             }
         }
     }
@@ -239,27 +197,18 @@ class RuleScopeTest {
     @ParameterizedTest
     @EachContainer
     void aRuleIsOffAndEverythingIsOff(Container container) {
-        try (LogText log = new LogText();
-                RuleSite site = site(container, denying("x", "path = /*", "enabled = false"))) {
-            assertEquals(200, site.status("/"));
-            log.has("RL-156 rule 'x' is off");
-        }
-        try (LogText log = new LogText();
-                RuleSite site = site(
-                        container,
-                        denying("x", "path = /*"),
-                        "limiter.enabled = false",
-                        "limiter.deny.addresses = loopback")) {
-            assertEquals(200, site.status("/"));
-            log.has("RL-118 nothing is limited");
-            assertEquals(0, site.rateLimiter.monitor().allowed("x", Decision.Source.IN_PROCESS));
-        }
+        String all = denying("x", "path = /*");
+        assertEquals(
+                200, site(container, all, "limiter.rules.x.enabled = false").status("/"));
+        RuleSite site = site(container, all, "limiter.enabled = false", "limiter.deny.addresses = loopback");
+        assertEquals(200, site.status("/"));
+        assertEquals(0, site.rateLimiter.monitor().allowed("x", Decision.Source.IN_PROCESS));
     }
 
     @ParameterizedTest
     @EachContainer
     void whileNothingCanBeCountedEachFeatureHolds(Container container) {
-        try (RuleSite site = site(
+        RuleSite site = site(
                 container,
                 "limiter.rules.new.path = /*",
                 "limiter.rules.new.limits = 5/1h",
@@ -272,29 +221,11 @@ class RuleScopeTest {
                 "limiter.rules.open.path = /*",
                 "limiter.rules.open.limits = 5/1h",
                 "limiter.rules.open.on-failure = allow",
-                "limiter.deny.addresses = 198.51.100.7")) {
-            site.rateLimiter.close();
-            assertEquals(200, site.status("/"), "a shadow rule denies nothing");
-            assertEquals(503, site.status("/live/x"), "the strictest mode of two rules");
-            assertEquals(200, site.status("/live/free"));
-            assertEquals(403, site.status("/", "Test-Address", "198.51.100.7"));
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(Container.class)
-    void exemptPathsAreNotCounted(Container container) {
-        try (RuleSite site = site(container, denying("x", "path = /*", "except = /health"))) {
-            assertEquals(200, site.status("/health"));
-            assertEquals(200, site.send("POST", "/health", "").statusCode());
-            assertEquals(429, site.status("/healthy"));
-            assertTrue(Looks.at(
-                            site.rateLimiter,
-                            WebServer.config(denying("x", "path = /*"))
-                                    .policies()
-                                    .get("x"),
-                            PartitionKey.of("127.0.0.1"))
-                    .allowed());
-        }
+                "limiter.deny.addresses = 198.51.100.7");
+        site.rateLimiter.close();
+        assertEquals(200, site.status("/"), "a shadow rule denies nothing");
+        assertEquals(503, site.status("/live/x"), "the strictest mode of two rules");
+        assertEquals(200, site.status("/live/free"));
+        assertEquals(403, site.status("/", "Test-Address", "198.51.100.7"));
     }
 }

@@ -2,21 +2,16 @@ package io.limiter.servlet;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
-import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.door.Client;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,11 +38,7 @@ final class RuleSite implements AutoCloseable {
     private final io.limiter.servlet.Container server;
 
     RuleSite(Container container, Path directory, String rules) {
-        this(container, directory, WebServer.config(rules));
-    }
-
-    RuleSite(Container container, Path directory, LimiterConfig config) {
-        Filter filter = new RateLimitFilter(Limiter.of(config, rateLimiter));
+        Filter filter = WebServer.limiter(rateLimiter, rules);
         server = switch (container) {
             case TOMCAT -> new WebServer(directory);
             case LAX_TOMCAT -> lax(new WebServer(directory));
@@ -99,18 +90,9 @@ final class RuleSite implements AutoCloseable {
         return served.get() - before;
     }
 
-    /** The answer to a request that is sent as these lines, octet by octet; empty where the connection just ends. */
-    String raw(List<String> lines) {
-        String text = String.join("\r\n", lines) + "\r\nConnection: close\r\n\r\n";
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            socket.setSoTimeout(60_000);
-            socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
-            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-        } catch (java.net.SocketException reset) {
-            return "";
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /** The answer to a request that is sent as these lines, octet by octet. */
+    Client.Response raw(String... lines) {
+        return new Client(server.port(), List.of(lines)).response();
     }
 
     @Override

@@ -7,19 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Heard;
 import io.limiter.servlet.WebServer.Answer;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** What a client sends as a credential leaves the filter as a hash, whatever the backend. */
-class SecretKeysTest {
+class SecretKeysTest extends Served {
     private static final String CLEAR = "cl34r-t3xt";
-
-    @TempDir
-    Path directory;
 
     private List<String> keys(Container.Kind container, String secret) throws Exception {
         String rules = """
@@ -38,10 +33,15 @@ class SecretKeysTest {
                 limiter.rules.session.path = /*
                 limiter.rules.session.limits = 9/1h
                 limiter.rules.session.key = session
+                limiter.rules.member.path = /*
+                limiter.rules.member.limits = 9/1h distinct
+                limiter.rules.member.member = query:q
                 """ + (secret == null ? "" : "limiter.redis.key-secret = " + secret);
         List<String> seen = new CopyOnWriteArrayList<>();
-        Heard heard =
-                new Heard(charges -> charges.forEach(one -> seen.add(one.key().canonical())));
+        Heard heard = new Heard(charges -> charges.forEach(one -> {
+            seen.add(one.key().canonical());
+            seen.add(one.memberText());
+        }));
         String[] headers = {"Authorization", "Bearer " + CLEAR, "X-Anything", CLEAR, "Cookie", "c=" + CLEAR};
         try (Container site = container.start(
                 directory,
@@ -65,7 +65,8 @@ class SecretKeysTest {
     @EachContainer
     void everyCredentialIsHashed(Container.Kind container) throws Exception {
         List<String> plain = keys(container, null);
-        assertEquals(5, plain.size());
+        assertEquals(2 * 6, plain.size());
+        assertTrue(plain.get(11).matches("query[.]q=~[0-9a-f]{32}"), plain::toString);
         for (String kind : List.of("bearer", "header.x-anything", "cookie.c", "query.q", "session")) {
             assertTrue(plain.stream().anyMatch(key -> key.matches(kind + "=~[0-9a-f]{32}")), kind + " " + plain);
         }

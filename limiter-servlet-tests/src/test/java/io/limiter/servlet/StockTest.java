@@ -4,22 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
-import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
-import io.limiter.inprocess.InProcessBackend;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import org.junit.jupiter.api.io.TempDir;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** A stock over HTTP: a denial contains the reason, and a time to try again only before the stock opens. */
-class StockTest {
+class StockTest extends Served {
     private static final String RULES = """
             limiter.rules.seats.path = /page
             limiter.rules.seats.key = global
@@ -28,41 +24,29 @@ class StockTest {
                 2 allotment each 1 opens 2026-11-27T10:00:00+01:00 closes 2026-11-27T11:00:00+01:00
             """;
 
-    @TempDir
-    Path directory;
-
     @ParameterizedTest
     @EachContainer
-    void aDenialTellsWhy(Container.Kind kind) throws Exception {
-        ManualTime time =
-                new ManualTime(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("2026-11-27T08:59:30Z")));
-        RateLimiter limiter =
-                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    void aDenialTellsWhy(Container.Kind kind) {
+        time.setMicros(ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("2026-11-27T08:59:30Z")));
         RateLimitFilter filter = WebServer.limiter(limiter, RULES);
-        try (limiter;
-                Container server = kind.make(directory)
-                        .filter("limiter", filter)
-                        .servlet("/page", (request, response) -> response.setStatus(200))
-                        .start()) {
-            HttpResponse<String> early = server.get("/page", "X-User", "ann");
-            assertEquals(429, early.statusCode());
-            assertEquals("30", early.headers().firstValue("Retry-After").orElseThrow());
-            assertTells(early, "not-open");
-            time.advance(Duration.ofSeconds(30));
-            HttpResponse<String> sold = server.get("/page", "X-User", "ann");
-            assertEquals(200, sold.statusCode());
-            assertEquals(
-                    "\"seats\";q=2",
-                    sold.headers().firstValue("RateLimit-Policy").orElseThrow());
-            assertDenied(server.get("/page", "X-User", "ann"), "already-had");
-            assertEquals(200, server.get("/page", "X-User", "bob").statusCode());
-            assertDenied(server.get("/page", "X-User", "eve"), "sold-out");
-            assertExplained(filter, "ann", "already-had");
-            assertExplained(filter, "eve", "sold-out");
-            time.advance(Duration.ofHours(1));
-            assertExplained(filter, "eve", "closed");
-            assertDenied(server.get("/page", "X-User", "eve"), "closed");
-        }
+        server = kind.start(directory, List.of(filter), Map.of("/page", (request, response) -> {}));
+        HttpResponse<String> early = server.get("/page", "X-User", "ann");
+        assertEquals(429, early.statusCode());
+        assertEquals("30", early.headers().firstValue("Retry-After").orElseThrow());
+        assertTells(early, "not-open");
+        time.advance(Duration.ofSeconds(30));
+        HttpResponse<String> sold = server.get("/page", "X-User", "ann");
+        assertEquals(200, sold.statusCode());
+        assertEquals(
+                "\"seats\";q=2", sold.headers().firstValue("RateLimit-Policy").orElseThrow());
+        assertDenied(server.get("/page", "X-User", "ann"), "already-had");
+        assertEquals(200, server.get("/page", "X-User", "bob").statusCode());
+        assertDenied(server.get("/page", "X-User", "eve"), "sold-out");
+        assertExplained(filter, "ann", "already-had");
+        assertExplained(filter, "eve", "sold-out");
+        time.advance(Duration.ofHours(1));
+        assertExplained(filter, "eve", "closed");
+        assertDenied(server.get("/page", "X-User", "eve"), "closed");
     }
 
     private static void assertExplained(RateLimitFilter filter, String user, String reason) {

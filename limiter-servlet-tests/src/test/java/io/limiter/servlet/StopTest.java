@@ -14,18 +14,30 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
+import io.limiter.servlet.WebServer.Answer;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
-/** Every request that is held when a server stops gets a whole answer. */
+/** A server that stops: every request gets a whole answer, also one that is held, and a reload does not wait. */
 class StopTest {
     private static final int HELD = Repeats.of(60, 500);
     private static final String RULES = """
@@ -142,5 +154,84 @@ class StopTest {
         assertFalse(held.tryEnter(client), "it has stopped");
         held.open();
         assertTrue(held.tryEnter(client));
+    }
+
+    @Test
+    void whileTheFilterIsTakenOutOfServiceEveryRequestIsAnswered() throws Exception {
+        Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
+        Files.writeString(
+                webInf.resolve("limiter.properties"), "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 50/1h\n");
+        FilterDef definition = new FilterDef();
+        definition.setFilterName("limiter");
+        RateLimitFilter filter = new RateLimitFilter();
+        definition.setFilter(filter);
+        try (WebServer server = new WebServer(directory)
+                .filter(definition)
+                .servlet("/", Answer.text("ok"))
+                .start()) {
+            List<CompletableFuture<HttpResponse<String>>> calls = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                calls.add(WebServer.CLIENT.sendAsync(server.request("/page").build(), BodyHandlers.ofString()));
+                if (i == 100) {
+                    filter.destroy();
+                }
+            }
+            List<Integer> statuses = calls.stream()
+                    .map(call -> call.join().statusCode())
+                    .distinct()
+                    .sorted()
+                    .toList();
+            assertTrue(List.of(200, 429, 503).containsAll(statuses), statuses.toString());
+            assertEquals(503, server.get("/page").statusCode());
+        }
+    }
+
+    /** Is destroyed before the limiter's, under the same lock of Tomcat. */
+    private static final class Slow implements Filter {
+        private final CountDownLatch ending = new CountDownLatch(1);
+        private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+        @Override
+        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+                throws IOException, ServletException {
+            chain.doFilter(request, response);
+        }
+
+        @Override
+        public void destroy() {
+            ending.countDown();
+            try {
+                assertTrue(mayEnd.await(120, TimeUnit.SECONDS));
+            } catch (InterruptedException ended) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Test
+    void aReloadAndAStopDoNotWaitForEachOther() throws Exception {
+        Slow slow = new Slow();
+        try (Limiter limiter =
+                Limiter.start(WebServer.config("limiter.rules.all.path = /*\nlimiter.rules.all.limits = 1/1h\n"))) {
+            WebServer server = new WebServer(directory)
+                    .filter("a", slow)
+                    .filter("limiter", new RateLimitFilter(limiter))
+                    .servlet("/", Answer.text("ok"))
+                    .start();
+            // Threads of their own: the common pool has few, and both may wait.
+            CompletableFuture<Void> stopped =
+                    CompletableFuture.runAsync(server::close, task -> new Thread(task).start());
+            assertTrue(slow.ending.await(60, TimeUnit.SECONDS));
+            try {
+                CompletableFuture.runAsync(
+                                () -> limiter.replace(WebServer.config(
+                                        "limiter.rules.all.path = /api/*\nlimiter.rules.all.limits = 1/1h\n")),
+                                task -> new Thread(task).start())
+                        .get(60, TimeUnit.SECONDS);
+            } finally {
+                slow.mayEnd.countDown();
+            }
+            stopped.get(60, TimeUnit.SECONDS);
+        }
     }
 }

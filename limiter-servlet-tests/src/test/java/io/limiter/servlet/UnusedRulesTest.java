@@ -12,23 +12,12 @@ import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
-import java.net.URI;
-import java.net.http.HttpRequest;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A rule that counts nothing is visible, whatever the reason. */
-class UnusedRulesTest {
-    @TempDir
-    Path directory;
-
-    private static void get(WebServer server, String path) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path));
-        assertEquals(200, WebServer.send(request).statusCode());
-    }
+class UnusedRulesTest extends Served {
 
     @Test
     void theFilterAndExplainNameTheRulesThatHaveCountedNothing() throws Exception {
@@ -42,14 +31,14 @@ class UnusedRulesTest {
                 .servlet("/", Answer.text("ok"))
                 .start()) {
             assertEquals(Map.of("typo", NONE, "api", NONE, "tried", NONE, "rest", NONE), filter.unusedRules());
-            get(server, "/api/x");
+            assertEquals(200, server.status("/api/x"));
             assertEquals(Map.of("typo", NONE, "api", EXEMPT, "tried", EXEMPT, "rest", EXEMPT), filter.unusedRules());
             limiter.replace(WebServer.config(everybody));
             assertEquals(4, filter.unusedRules().size());
             // An explanation is no request.
             filter.explain(RequestSample.of("GET", "/apii/x", "198.51.100.1"));
-            get(server, "/api/health");
-            get(server, "/api/x");
+            assertEquals(200, server.status("/api/health"));
+            assertEquals(200, server.status("/api/x"));
             assertEquals(
                     Map.of(
                             "typo",

@@ -14,18 +14,15 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
 /** Requests that wait, fifty or a thousand at once, on real containers and a real Redis. The time is the test's. */
-class WaitingOnRedisTest {
+class WaitingOnRedisTest extends Served {
     private static final int KEYS = 10;
     private static final int EACH = Repeats.of(5, 100);
     private static final int WAITING = KEYS * EACH;
@@ -45,9 +42,6 @@ class WaitingOnRedisTest {
     private static final int THREADS = 10;
 
     private static final Pattern REMAINING = Pattern.compile("r=([0-9]+)");
-
-    @TempDir
-    Path directory;
 
     private final ManualTimer timer = new ManualTimer();
 
@@ -94,13 +88,6 @@ class WaitingOnRedisTest {
         timer.runUntil("nobody waits", () -> limiter.monitor().waiting() == 0);
     }
 
-    private static long scriptCalls(int port) {
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
-            Matcher calls = Pattern.compile("cmdstat_evalsha:calls=([0-9]+)").matcher(redis.info("commandstats"));
-            return calls.find() ? Long.parseLong(calls.group(1)) : 0;
-        }
-    }
-
     @ParameterizedTest
     @EachContainer
     void requestsWaitWithoutThreadsInOrderAndWithFewCommands(Container.Kind kind) {
@@ -110,7 +97,7 @@ class WaitingOnRedisTest {
         try (RateLimiter limiter = limiter(port);
                 Container server = start(kind, limiter, RULES)) {
             assertEquals(200, server.get("/", "X-Key", "warm-up").statusCode());
-            long before = scriptCalls(port);
+            long before = RedisServers.scripts(port);
             List<List<Client>> clients = allWait(server, limiter);
             assertEquals(WAITING, limiter.monitor().waiting());
             // One client leaves: its permit goes to a request that nobody reads, or to the next one, never to two.
@@ -129,7 +116,7 @@ class WaitingOnRedisTest {
                 assertEquals(remaining.size(), remaining.stream().distinct().count(), "no permit is taken twice");
                 assertEquals(120 - EACH, remaining.get(remaining.size() - 1), "no permit is lost");
             }
-            long commands = scriptCalls(port) - before - KEYS;
+            long commands = RedisServers.scripts(port) - before - KEYS;
             assertTrue(commands < 2 * WAITING, commands + " commands");
             LimiterMonitor counters = limiter.monitor();
             assertEquals(WAITING + KEYS + 1, counters.allowed("search", Decision.Source.REDIS));

@@ -8,15 +8,11 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
-import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -24,11 +20,10 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** What {@code wait} does to requests, and what becomes of those that wait when rules are replaced; on real containers. */
-class WaitingTest {
+class WaitingTest extends Served {
     private static final String RULES = """
             limiter.rules.search.path = /*
             limiter.rules.search.key = header:X-Key
@@ -40,17 +35,14 @@ class WaitingTest {
     /** No permit is due before a test moves its time on. */
     private final ManualTimer timer = new ManualTimer();
 
-    private final RateLimiter limiter = timer.limiter();
+    WaitingTest() {
+        limiter = timer.limiter();
+    }
 
-    @TempDir
-    Path directory;
-
-    private Container start(Container.Kind kind, String rules, Filter... behind) {
-        Container server = kind.make(directory).filter("limiter", WebServer.limiter(limiter, rules));
-        for (Filter filter : behind) {
-            server.filter("behind", filter);
-        }
-        return server.servlet("/", (request, response) -> {
+    private Container start(Container.Kind kind, String rules) {
+        return kind.make(directory)
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/", (request, response) -> {
                     seen.add(request.getDispatcherType() + " " + request.getParameter("n") + " "
                             + request.isAsyncStarted());
                     response.setStatus(Integer.parseInt(request.getParameter("s")));
@@ -94,26 +86,23 @@ class WaitingTest {
     @ParameterizedTest
     @EachContainer
     void aDeniedRequestGoesOnWhenItsPermitIsDue(Container.Kind kind) {
-        try (Container server = start(kind, RULES)) {
-            List<Client> clients = send(server, 0, 6);
-            assertEquals(5, limiter.monitor().waiting());
-            timer.advance(499_999);
-            assertEquals(1, limiter.monitor().waiting(), "five permits need half a second");
-            timer.advance(1);
-            for (Client client : clients) {
-                Client.Response response = client.response();
-                assertEquals(200, response.status());
-                assertEquals("\"search\";r=0;t=1", response.fields().get("ratelimit"));
-                assertNull(response.fields().get("retry-after"));
-            }
-            assertEquals(6, seen.size());
-            assertTrue(
-                    seen.stream().allMatch(one -> one.startsWith("REQUEST ") && one.endsWith(" false")),
-                    seen::toString);
-            LimiterMonitor counters = limiter.monitor();
-            assertEquals(6, counters.allowed("search", Decision.Source.IN_PROCESS));
-            assertEquals(0, counters.denied("search", Decision.Source.IN_PROCESS));
+        server = start(kind, RULES);
+        List<Client> clients = send(server, 0, 6);
+        assertEquals(5, limiter.monitor().waiting());
+        timer.advance(499_999);
+        assertEquals(1, limiter.monitor().waiting(), "five permits need half a second");
+        timer.advance(1);
+        for (Client client : clients) {
+            Client.Response response = client.response();
+            assertEquals(200, response.status());
+            assertEquals("\"search\";r=0;t=1", response.fields().get("ratelimit"));
+            assertNull(response.fields().get("retry-after"));
         }
+        assertEquals(6, seen.size());
+        assertTrue(seen.stream().allMatch(one -> one.startsWith("REQUEST ") && one.endsWith(" false")), seen::toString);
+        LimiterMonitor counters = limiter.monitor();
+        assertEquals(6, counters.allowed("search", Decision.Source.IN_PROCESS));
+        assertEquals(0, counters.denied("search", Decision.Source.IN_PROCESS));
     }
 
     @ParameterizedTest
@@ -130,14 +119,13 @@ class WaitingTest {
                 limiter.rules.tried.shadow = true
                 limiter.rules.tried.wait = 1s
                 """;
-        try (Container server = start(kind, two)) {
-            assertEquals(
-                    List.of(200, 200),
-                    statuses(server, 2, "/?s=200", "X-Key", "a"),
-                    "a rule without wait, and a shadow rule, that do not deny do not matter");
-            assertEquals(200, server.get("/login?s=200", "X-Key", "b").statusCode());
-            assertEquals(429, server.get("/login?s=200", "X-Key", "c").statusCode(), "this rule has no wait");
-        }
+        server = start(kind, two);
+        assertEquals(
+                List.of(200, 200),
+                statuses(server, 2, "/?s=200", "X-Key", "a"),
+                "a rule without wait, and a shadow rule, that do not deny do not matter");
+        assertEquals(200, server.get("/login?s=200", "X-Key", "b").statusCode());
+        assertEquals(429, server.get("/login?s=200", "X-Key", "c").statusCode(), "this rule has no wait");
     }
 
     /** A rule in code has no wait, and leaves that of others. */
@@ -148,28 +136,12 @@ class WaitingTest {
         Charge same = new Charge(configured.config().settings().rules().get(0).policy(), PartitionKey.global(), 1);
         RateLimitFilter filter =
                 RateLimitFilter.builder(configured).rule(request -> same).build();
-        try (Container server = kind.make(directory)
+        server = kind.make(directory)
                 .filter("limiter", filter)
                 .servlet("/", WebServer.Answer.text("ok"))
-                .start()) {
-            assertEquals(List.of(200, 200, 200), statuses(server, 3, "/"));
-            assertEquals(3, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
-        }
-    }
-
-    /** What is behind the filter runs as if the request had come through at once. */
-    @ParameterizedTest
-    @EachContainer
-    void filtersBehindSeeTheFirstDispatch(Container.Kind kind) {
-        List<DispatcherType> types = Collections.synchronizedList(new ArrayList<>());
-        Filter behind = (request, response, chain) -> {
-            types.add(request.getDispatcherType());
-            chain.doFilter(request, response);
-        };
-        try (Container server = start(kind, RULES, behind)) {
-            assertEquals(List.of(200, 200), statuses(server, 2, "/?s=200", "X-Key", "a"));
-            assertEquals(List.of(DispatcherType.REQUEST, DispatcherType.REQUEST), types);
-        }
+                .start();
+        assertEquals(List.of(200, 200, 200), statuses(server, 3, "/"));
+        assertEquals(3, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
     }
 
     /** A container may put the request of a FORWARD or an INCLUDE beneath the one that the filter has made. */
@@ -182,7 +154,7 @@ class WaitingTest {
                 limiter.rules.target.limits = 1/40s fixed
                 limiter.rules.target.wait = 50s
                 """;
-        try (Container server = kind.make(directory)
+        server = kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, rules))
                 .servlet("/target", WebServer.Answer.text("target"))
                 .servlet(
@@ -193,25 +165,23 @@ class WaitingTest {
                         "/start/include",
                         (request, response) ->
                                 request.getRequestDispatcher("/target").include(request, response))
-                .start()) {
-            assertEquals(200, server.get("/target").statusCode());
-            assertEquals(List.of(429, 429), statuses(server, 2, "/start/forward", "X-Key", "a"), "never held");
-            assertEquals(List.of(200, 200), statuses(server, 2, "/start/include", "X-Key", "b"), "never charged");
-            assertEquals(2, limiter.monitor().denied("target", Decision.Source.IN_PROCESS));
-        }
+                .start();
+        assertEquals(200, server.get("/target").statusCode());
+        assertEquals(List.of(429, 429), statuses(server, 2, "/start/forward", "X-Key", "a"), "never held");
+        assertEquals(List.of(200, 200), statuses(server, 2, "/start/include", "X-Key", "b"), "never charged");
+        assertEquals(2, limiter.monitor().denied("target", Decision.Source.IN_PROCESS));
     }
 
     @ParameterizedTest
     @EachContainer
     void aChargeThatIsGivenBackIsThatOfTheHeldRequest(Container.Kind kind) {
         String rules = RULES + "limiter.rules.search.count-on = 401";
-        try (Container server = start(kind, rules)) {
-            assertEquals(401, server.get("/?s=401", "X-Key", "a").statusCode());
-            // It waits for the first one's permit, does not count, and so the next need not wait for its permit.
-            assertEquals(List.of(200), statuses(server, 1, "/?s=200", "X-Key", "a"));
-            assertEquals(List.of(200, 200), server.statuses(2, "/?s=200", "X-Key", "a"), "at this time");
-            assertEquals(4, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
-        }
+        server = start(kind, rules);
+        assertEquals(401, server.get("/?s=401", "X-Key", "a").statusCode());
+        // It waits for the first one's permit, does not count, and so the next need not wait for its permit.
+        assertEquals(List.of(200), statuses(server, 1, "/?s=200", "X-Key", "a"));
+        assertEquals(List.of(200, 200), server.statuses(2, "/?s=200", "X-Key", "a"), "at this time");
+        assertEquals(4, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
     }
 
     @Test
@@ -275,24 +245,23 @@ class WaitingTest {
                 limiter.rules.all.wait = 30s
                 """;
         Limiter replaced = Limiter.of(WebServer.config(one), limiter);
-        try (Container server = kind.make(directory)
+        server = kind.make(directory)
                 .filter("limiter", RateLimitFilter.builder(replaced).build())
                 .servlet("/", (request, response) -> response.setStatus(200))
-                .start()) {
-            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-            Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
-            replaced.replace(WebServer.config(both));
-            assertEquals(200, server.get("/", "X-Key", "b").statusCode());
-            LimiterMonitor counters = limiter.monitor();
-            timer.advance(2_000_000);
-            Await.until(
-                    "it waits for the second rule",
-                    () -> counters.allowed("search", Decision.Source.IN_PROCESS) == 3 && counters.waiting() == 1);
-            timer.advance(2_000_000);
-            assertEquals(200, held.response().status());
-            assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
-            assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));
-        }
+                .start();
+        assertEquals(200, server.get("/", "X-Key", "a").statusCode());
+        Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
+        Await.until("it waits", () -> limiter.monitor().waiting() == 1);
+        replaced.replace(WebServer.config(both));
+        assertEquals(200, server.get("/", "X-Key", "b").statusCode());
+        LimiterMonitor counters = limiter.monitor();
+        timer.advance(2_000_000);
+        Await.until(
+                "it waits for the second rule",
+                () -> counters.allowed("search", Decision.Source.IN_PROCESS) == 3 && counters.waiting() == 1);
+        timer.advance(2_000_000);
+        assertEquals(200, held.response().status());
+        assertEquals(2, counters.allowed("all", Decision.Source.IN_PROCESS));
+        assertEquals(3, counters.allowed("search", Decision.Source.IN_PROCESS));
     }
 }

@@ -257,6 +257,9 @@ public final class WebServer implements Container {
         }
     }
 
+    /** A user whose plan is an attribute. */
+    public record User(String getName, String plan) implements Principal {}
+
     /** By which a request says who it comes from. */
     static final class Peer extends HttpFilter {
         private static final long serialVersionUID = 1L;
@@ -294,7 +297,7 @@ public final class WebServer implements Container {
 
         @Override
         public Principal getUserPrincipal() {
-            return user == null ? null : () -> user;
+            return user == null ? null : new User(user, getHeader("Test-Plan"));
         }
 
         @Override

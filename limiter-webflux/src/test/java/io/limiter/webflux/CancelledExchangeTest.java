@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Looks;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -38,16 +38,6 @@ class CancelledExchangeTest {
 
     @TempDir
     Path directory;
-
-    private static long left(Limiter limiter, String policy) {
-        return limiter.rateLimiter()
-                        .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.global(), 1)
-                                .withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                + 1;
-    }
 
     /** Each client says that it needs 1, and leaves before the end of an endless stream. */
     @ParameterizedTest
@@ -78,7 +68,8 @@ class CancelledExchangeTest {
                         case "/told-at-the-end" -> 78;
                         default -> 500;
                     };
-                    assertEquals(cost, before - left(limiter, "tokens"), path);
+                    assertEquals(
+                            cost, before - Looks.left(decides, limiter.policy("tokens"), PartitionKey.global()), path);
                     before -= cost;
                 }
             }

@@ -4,20 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Http2Client;
 import io.limiter.kit.door.Tls;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -32,11 +31,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.core.io.buffer.DefaultDataBufferFactory;
-import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.netty.DisposableServer;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServer;
 
@@ -66,7 +63,7 @@ class SlowAndResetTest {
     private RateLimiter decides = RateLimiters.on(InProcessBackend.create());
     private Limiter limiter;
     private RateLimitWebFilter filter;
-    private DisposableServer server;
+    private WebSite.Server server;
     private boolean isSecure;
 
     private void start(boolean secure) throws Exception {
@@ -74,9 +71,9 @@ class SlowAndResetTest {
         limiter = Limiter.of(WebSite.config(RULES), decides);
         filter = RateLimitWebFilter.builder(limiter).build();
         HttpServer clear = HttpServer.create().protocol(HttpProtocol.H2C, HttpProtocol.HTTP11);
-        server = (secure ? WebSite.secure(clear) : clear)
-                .bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                .handle(new ReactorHttpHandlerAdapter(WebSite.handler(
+        server = WebSite.serve(
+                secure ? WebSite.secure(clear) : clear,
+                WebSite.handler(
                         exchange -> Mono.defer(() -> {
                             begun.incrementAndGet();
                             return page(exchange).doFinally(end -> ended.incrementAndGet());
@@ -85,13 +82,12 @@ class SlowAndResetTest {
                             arrived.incrementAndGet();
                             return chain.filter(exchange);
                         },
-                        filter)))
-                .bindNow();
+                        filter));
     }
 
     @AfterEach
-    void stop() {
-        server.disposeNow();
+    void stop() throws Exception {
+        server.close();
         filter.close();
         decides.close();
     }
@@ -116,13 +112,7 @@ class SlowAndResetTest {
     }
 
     private long left(String policy) {
-        return limiter.rateLimiter()
-                        .tryAcquire(PermitRequest.of(limiter.policy(policy), PartitionKey.of("127.0.0.1"), 1)
-                                .withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                + 1;
+        return Looks.left(decides, limiter.policy(policy), PartitionKey.of("127.0.0.1"));
     }
 
     private long counted() {

@@ -12,7 +12,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
-import io.limiter.internal.config.HttpSettings;
 import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Repeats;
@@ -161,21 +160,13 @@ class StructuredFieldsTest {
         return BigDecimal.valueOf(number).min(MOST).longValueExact();
     }
 
-    private static FakeExchange answer(Decision decision, Headers headers) throws IOException {
-        HttpSettings settings = LimiterConfig.builder()
+    private static FakeExchange answer(Decision decision, Headers headers) {
+        LimiterConfig config = LimiterConfig.builder()
                 .property(
                         "limiter.http.headers",
                         headers.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .build()
-                .settings()
-                .http();
-        Rejections rejections = new Rejections(settings, Rejection::writeTo, CLOCK);
-        FakeExchange exchange = new FakeExchange();
-        rejections.writeQuota(decision, exchange.request(), exchange.response());
-        if (!decision.allowed()) {
-            rejections.write(decision, exchange.request(), exchange.response());
-        }
-        return exchange;
+                .build();
+        return HeaderVectorsTest.answered(config, decision, CLOCK);
     }
 
     /** Of one to three policies of one to three limits each, with any numbers that a backend could give. */

@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.address.IpAddress;
 import io.limiter.address.IpNetwork;
-import io.limiter.internal.config.ClientIpSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -189,17 +187,6 @@ class AdvisoriesTest {
         assertThrows(IllegalArgumentException.class, () -> IpNetwork.parse("010.0.0.0/8"));
         assertEquals("!10.0.0.1", behind("10.0.0.1", "X-Forwarded-For: 010.0.0.2"));
         assertEquals("!unknown", direct("0127.0.0.1"));
-    }
-
-    @Test
-    void aProxyThatIsNotConfiguredIsReported() {
-        Warnings warnings = new Warnings();
-        AddressResolver resolver = new AddressResolver(ClientIpSettings.DEFAULT, warnings.logger(), new ManualTime());
-        resolver.resolve("10.0.0.1", Rows.headers("X-Forwarded-For: 192.0.2.1"));
-        List<String> told = warnings.taken();
-        assertEquals(1, told.size());
-        assertTrue(
-                told.get(0).startsWith("RL-302 ") && told.get(0).contains("trusted-proxies = 10.0.0.1"), told.get(0));
     }
 
     @Test

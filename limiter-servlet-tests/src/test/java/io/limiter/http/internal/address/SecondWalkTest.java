@@ -24,7 +24,7 @@ class SecondWalkTest {
             String peer = chains.peer();
             List<String> lines = chains.lines(trust.header());
             ClientAddress client =
-                    ResolverBuilder.of(trust).resolve(peer, name -> name.equals(trust.header()) ? lines : List.of());
+                    Rows.resolver(trust).resolve(peer, name -> name.equals(trust.header()) ? lines : List.of());
             assertEquals(trust.naive().text(peer, lines), client.text(), () -> trust + " from " + peer + ": " + lines);
             kinds.merge(client.origin() + (client.isMalformed() ? " malformed" : ""), 1, Integer::sum);
         }

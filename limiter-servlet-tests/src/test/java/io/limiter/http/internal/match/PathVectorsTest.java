@@ -5,6 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
+import io.limiter.application.Limiter;
+import io.limiter.config.LimiterConfig;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.door.Client;
+import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.VectorFile;
 import io.limiter.servlet.WebServer;
 import io.limiter.servlet.WebServer.Answer;
@@ -15,6 +21,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,8 +35,30 @@ class PathVectorsTest {
     private static final Pattern LINE =
             Pattern.compile("(?<sent>\\S+) +-> (?<path>\\S+)(?<refused> +refused)?( +below (?<folder>\\S+))?");
 
-    @TempDir
-    Path directory;
+    /** One server for all rows: each has its own rule, which replaces the one before. */
+    private static final Limiter LIMITER = Limiter.of(
+            rule("/"),
+            RateLimiters.on(
+                    InProcessBackend.builder().timeSource(new ManualTime()).build()));
+
+    private static WebServer server;
+
+    @BeforeAll
+    static void start(@TempDir Path directory) {
+        server = new WebServer(directory)
+                .filter("limiter", new RateLimitFilter(LIMITER))
+                .servlet("/*", Answer.text("served"))
+                .start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static LimiterConfig rule(String path) {
+        return WebServer.config("limiter.rules.r.path = " + path + "\nlimiter.rules.r.limits = 0/1h");
+    }
 
     /**
      * A line of the file.
@@ -92,16 +122,11 @@ class PathVectorsTest {
         assertTrue(status == 429 || status == 400, row + " -> " + status);
     }
 
-    private int status(String rule, String target) throws Exception {
-        try (WebServer server = new WebServer(directory)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(
-                                new ManualTime(), "limiter.rules.r.path = " + rule + "\nlimiter.rules.r.limits = 0/1h"))
-                .servlet("/*", Answer.text("served"))
-                .start()) {
-            return server.rawStatus("GET " + target + " HTTP/1.1", "Host: h", "X-Real-IP: 192.0.2.7");
-        }
+    private static int status(String rule, String target) {
+        LIMITER.replace(rule(rule));
+        return Client.send(server.port(), "GET", target, "X-Real-IP: 192.0.2.7")
+                .response()
+                .status();
     }
 
     /** What is left when a container lets in what it should refuse: the two readings, without dots. */

@@ -136,10 +136,8 @@ class RequestCharsetTest {
                     nobody,      %5Fmethod=DELETE,              429
                     """)
     void aMethodIsClaimedInAnyCharset(String charset, String query, int expected) throws Exception {
-        FakeExchange exchange = new FakeExchange();
+        FakeExchange exchange = FakeExchange.at("/vote");
         exchange.method = "POST";
-        exchange.path = "/vote";
-        exchange.requestUri = "/vote";
         exchange.query = query;
         exchange.characterEncoding = charset;
         assertEquals(expected, status(exchange, CLOSED + "limiter.rules.r.methods = DELETE\n"));
@@ -170,7 +168,6 @@ class RequestCharsetTest {
     }
 
     private static int status(FakeExchange exchange, String rules) throws Exception {
-        WebServer.limiter(new ManualTime(), rules).doFilter(exchange.request(), exchange.response(), (in, out) -> {});
-        return exchange.status;
+        return exchange.through(WebServer.limiter(new ManualTime(), rules));
     }
 }

@@ -12,22 +12,21 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
-import java.nio.file.Path;
+import io.limiter.redis.RedisBackend;
+import io.limiter.rule.PlanResolver;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
 
 /**
- * Plans, costs and rules that only count, on a cluster: counted as on one server. What can be denied is first looked at in each
+ * How many commands a request costs. Plans, costs and rules that only count, on a cluster: counted as on one server. What can be denied is first looked at in each
  * slot and then taken; what is only counted takes at most one command for each slot. Slots of one master may share a command.
  */
 @Isolated("counts all commands of the cluster")
-class RulesOnClusterTest {
+class CommandsTest extends Served {
     private static final String RULES = """
             limiter.plans.free.limits = 10/1h
             limiter.plans.gold.limits = 30/1h
@@ -39,10 +38,21 @@ class RulesOnClusterTest {
             limiter.rules.all.key = global
             limiter.rules.all.limits = 100/1h
             """;
-    private static final Pattern SCRIPTS = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
 
-    @TempDir
-    Path directory;
+    private static final String LOOKED_UP = """
+            limiter.plans.free.limits = 5/1h
+            limiter.plans.gold.limits = 50/1h
+            limiter.rules.api.path = /*
+            limiter.rules.api.key = header:X-Api-Key
+            limiter.rules.api.plan = %s
+            limiter.rules.api.default-plan = free
+            limiter.rules.api.on-failure = deny
+            limiter.rules.addr.path = /*
+            limiter.rules.addr.limits = 14/1h
+            limiter.rules.addr.on-failure = deny
+            limiter.plan-lookup.wait = 5s
+            limiter.plan-lookup.expiry = 1h
+            """.formatted(Plans.class.getName());
 
     private static String shadow(String name) {
         return "limiter.rules.%1$s.path = /*\nlimiter.rules.%1$s.limits = 100/1h\nlimiter.rules.%1$s.shadow = true\n"
@@ -52,12 +62,7 @@ class RulesOnClusterTest {
     /** How many scripts the masters have run. */
     private static long scripts() {
         return RedisServers.clusterPorts().stream()
-                .mapToLong(port -> {
-                    try (Jedis node = new Jedis("127.0.0.1", port)) {
-                        Matcher matcher = SCRIPTS.matcher(node.info("commandstats"));
-                        return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
-                    }
-                })
+                .mapToLong(RedisServers::scripts)
                 .sum();
     }
 
@@ -95,5 +100,43 @@ class RulesOnClusterTest {
             assertEquals(10, Looks.left(limiter, policies.get("api.free"), address));
             assertEquals(98, Looks.left(limiter, policies.get("all"), PartitionKey.global()));
         }
+    }
+
+    /** Gold for all. */
+    public static final class Plans implements PlanResolver {
+        @Override
+        public String plan(String caller) {
+            return "gold";
+        }
+    }
+
+    @Test
+    void aPlanThatIsCachedCostsNoCommandMore() throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer redis = RedisServers.start(port);
+        String address = "redis://127.0.0.1:" + port;
+        RedisBackend backend = Backends.connected(Backends.redis().address(address));
+        try (RateLimiter limiter = RateLimiters.on(backend);
+                Container server = new WebServer(directory)
+                        .filter("limiter", WebServer.limiter(limiter, LOOKED_UP))
+                        .servlet("/", (request, response) -> response.setStatus(200))
+                        .start()) {
+            assertEquals(2, commands(port, server, 1, 200, "one"), "a look, and the decision");
+            assertEquals(10, commands(port, server, 10, 200, "one"));
+            assertEquals(6, commands(port, server, 3, 200, "two", "three", "four"));
+            assertEquals(1, commands(port, server, 1, 429, "five"), "a look denies");
+            assertEquals(0, commands(port, server, 4, 429, "six", "seven", "eight", "nine"), "from memory");
+        } finally {
+            RedisServers.stop(redis);
+        }
+    }
+
+    private static long commands(int port, Container server, int requests, int status, String... keys) {
+        long before = RedisServers.scripts(port);
+        for (int i = 0; i < requests; i++) {
+            assertEquals(
+                    status, server.get("/", "X-Api-Key", keys[i % keys.length]).statusCode());
+        }
+        return RedisServers.scripts(port) - before;
     }
 }
