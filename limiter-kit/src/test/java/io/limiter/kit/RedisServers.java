@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Tuple;
@@ -245,17 +244,6 @@ public final class RedisServers {
     public static long pid(int port) {
         try (Jedis redis = new Jedis("127.0.0.1", port)) {
             return Long.parseLong(redis.info("server").replaceAll("(?s).*process_id:(\\d+).*", "$1"));
-        }
-    }
-
-    /** How many scripts a server has run. */
-    public static long scripts(int port) {
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
-            return Pattern.compile("cmdstat_(?:evalsha|eval):calls=([0-9]+)")
-                    .matcher(redis.info("commandstats"))
-                    .results()
-                    .mapToLong(calls -> Long.parseLong(calls.group(1)))
-                    .sum();
         }
     }
 

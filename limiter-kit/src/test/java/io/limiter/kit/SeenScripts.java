@@ -17,7 +17,7 @@ public final class SeenScripts implements AutoCloseable {
     private final List<String> seen = new CopyOnWriteArrayList<>();
 
     /** @param prefix of the keys */
-    public SeenScripts(List<Integer> ports, String prefix) {
+    public SeenScripts(String prefix, List<Integer> ports) {
         this.ports = ports;
         this.prefix = prefix + ":{";
         this.monitored =
@@ -45,7 +45,7 @@ public final class SeenScripts implements AutoCloseable {
         int to = awaitMarkers();
         return seen.subList(from, to).stream()
                 .filter(line -> line.contains("\"EVAL") && line.contains(prefix) && !line.contains(" lua]"))
-                .filter(line -> !line.contains(prefix + "limiter-self-test"))
+                .filter(line -> !line.contains(prefix + "limiter-"))
                 .toList();
     }
 

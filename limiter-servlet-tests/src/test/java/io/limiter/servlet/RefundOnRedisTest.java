@@ -14,6 +14,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.SeenScripts;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.List;
@@ -71,23 +72,23 @@ class RefundOnRedisTest extends Served {
     @ParameterizedTest
     @EachContainer
     void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
-        // Of its own: its commands are counted.
-        int port = RedisServers.freePort();
-        RedisServer redis = RedisServers.start(port);
-        Waiting backend = new Waiting(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)));
+        String prefix = "refunds-" + kind;
+        Waiting backend =
+                new Waiting(Backends.connected(Backends.shared().prefix(prefix)));
         try (RateLimiter limiter = RateLimiters.on(backend);
+                SeenScripts seen = new SeenScripts(prefix, List.of(RedisServers.singlePort()));
                 Container server = start(kind, limiter)) {
             server.get("/forward?s=401");
             assertLeft(limiter, 4L, 4L, 4L, 4L);
             backend.refunded.clear();
-            long before = RedisServers.scripts(port);
-            server.get("/forward?s=200");
-            assertEquals(true, backend.refunded.poll(60, TimeUnit.SECONDS));
-            assertEquals(3, RedisServers.scripts(port) - before, "a decision for each dispatch, and a refund");
+            List<String> commands = seen.during(() -> {
+                server.get("/forward?s=200");
+                Await.until("a refund", () -> !backend.refunded.isEmpty());
+            });
+            assertEquals(3, commands.size(), () -> "a decision for each dispatch, and a refund: " + commands);
+            assertEquals(true, backend.refunded.poll());
             assertLeft(limiter, 4L, 4L, 4L, 3L);
             assertTrue(backend.refunded.isEmpty(), "one refund");
-        } finally {
-            RedisServers.stop(redis);
         }
     }
 
