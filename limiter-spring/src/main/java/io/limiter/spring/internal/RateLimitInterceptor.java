@@ -44,10 +44,7 @@ final class RateLimitInterceptor implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         CallLimiter limiter = limited(invocation);
-        if (limiter == null) {
-            return invocation.proceed();
-        }
-        return limiter.call(call(invocation, limiter));
+        return limiter == null ? invocation.proceed() : limiter.call(call(invocation, limiter));
     }
 
     private static MethodCall call(MethodInvocation invocation, CallLimiter limiter) {

@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +74,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     private transient @Nullable ConfigurableListableBeanFactory beans;
     /** Made when the first bean needs it, because the limiter is a bean too. */
-    private final transient Supplier<CallLimiters> limiters = SingletonSupplier.of(this::makeLimiters);
+    private final transient SingletonSupplier<CallLimiters> limiters = SingletonSupplier.of(this::makeLimiters);
     /** Null as long as no bean needs them. */
     private transient volatile @Nullable WovenMethods woven;
 
@@ -88,11 +87,11 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         // A method of an interface may have limits of an interface of the proxy, which only a call knows.
         BiPredicate<Method, Class<?>> hasLimits =
                 (method, type) -> method.getDeclaringClass().isInterface() || AnnotatedMethod.isAnnotated(method, type);
-        this.advisor = RateLimitInterceptor.advisor(hasLimits, () -> new RateLimitInterceptor(limiters));
+        this.advisor = RateLimitInterceptor.advisor(hasLimits, () -> new RateLimitInterceptor(limiters::obtain));
         this.decidedMark = RateLimitInterceptor.advisor(
                 hasLimits.and((method, type) -> WovenMethods.reachesWoven(
                         AnnotatedMethod.specific(method, type).getDeclaringClass())),
-                () -> new RateLimitInterceptor(limiters)::arrive);
+                () -> new RateLimitInterceptor(limiters::obtain)::arrive);
     }
 
     @Override
@@ -103,7 +102,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
 
     /** The annotations found so far, of beans and of woven classes, by method. */
     public List<AnnotatedPolicy> policies() {
-        return woven == null ? List.of() : limiters.get().policies();
+        return woven == null ? List.of() : limiters.obtain().policies();
     }
 
     /** Whether the key of a method contains the client's address. */
@@ -149,7 +148,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         Class<?> type = AopUtils.getTargetClass(bean);
         typesOf(bean)
                 .forEach(one ->
-                        interceptable(one).forEach(method -> limiters.get().of(method, type, bean)));
+                        interceptable(one).forEach(method -> limiters.obtain().of(method, type, bean)));
         limited.add(beanName);
         return true;
     }
@@ -226,7 +225,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     public void afterSingletonsInstantiated() {
         ConfigurableListableBeanFactory factory = factory();
         if (factory.getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
-            limiters.get();
+            limiters.obtain();
         }
         if (hasReplacements(factory)) {
             return;
