@@ -10,9 +10,9 @@ import java.time.temporal.TemporalAdjusters;
 import java.time.zone.ZoneOffsetTransition;
 
 /**
- * When a fixed window turns at calendar time. Windows of up to an hour turn
- * by the offset in force, and always last their period. Longer ones turn when the local clock first reaches midnight, Monday,
- * the first of a month, or a multiple of their hours since midnight: a day then has 23 or 25 hours where clocks change.
+ * When a fixed window turns at calendar time: a turn is where one window ends and the next one begins. Windows of up to an hour
+ * turn by the offset in force, and always last their period. Longer ones turn when the local clock first reaches midnight,
+ * Monday, the first of a month, or a multiple of their hours since midnight: a day then has 23 or 25 hours where clocks change.
  * Thread-safe.
  */
 final class CalendarWindow {
@@ -25,7 +25,7 @@ final class CalendarWindow {
 
     private final long periodMicros;
     private final ZoneId zone;
-    /** The window of the last call. */
+    /** The window of the last call, so that nearly all calls compute nothing. At first one that contains no time. */
     private volatile Turns turns = new Turns(0, 0, 0, "");
 
     /** A window and the end of the one after it, in microseconds since 1970. */

@@ -15,7 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A value that a limiter derives from its configuration, and derives again when that is replaced. Thread-safe.
+ * A value that a limiter derives from its configuration, and derives again when that is replaced. The value itself is in the limiter's
+ * snapshot; here is how it is made, and who is told of a new one. Thread-safe.
  *
  * @param <T> the type of the value; immutable, or thread-safe
  */
@@ -40,7 +41,7 @@ public final class Derived<T> implements AutoCloseable {
         this.policies = policies;
     }
 
-    /** A value for a configuration, which may be refused after it. */
+    /** Makes a value for a configuration, which may still be refused. */
     T made(LimiterConfig config) {
         return Objects.requireNonNull(make.apply(config));
     }

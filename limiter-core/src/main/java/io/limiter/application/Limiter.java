@@ -38,9 +38,8 @@ import org.slf4j.event.Level;
  * {@link #replace} replaces as a whole: a call sees the old configuration or the new one, never a mix.
  */
 public final class Limiter implements AutoCloseable {
-    // Who holds what: the snapshot has all that calls read; the next one is made from the own configuration and the
-    // overlay, which a
-    // ConfigSource sets over it. The rate limiter has the state, and Reload knows the file.
+    // Who holds what: the snapshot has all that calls read. The next one is made from the own configuration, and
+    // from the overlay that a ConfigSource lays over it. The rate limiter has the state; Reload knows the files.
 
     private static final UnaryOperator<LimiterConfig> NO_OVERLAY = UnaryOperator.identity();
 

@@ -88,6 +88,7 @@ final class BackendRateLimiter extends RateLimiter {
                 : finished(Returns.checked(request), decideNow(charges(request), request.mode()), Runnable::run);
     }
 
+    /** @param listening runs the listeners of the counters: the calling thread, unless that must not be delayed */
     private Decision take(PermitRequest request, PolicyCalls calls, Executor listening) {
         Charge charge = request.charges().get(0);
         return take(calls, charge.key(), charge.permits(), request.hasEnd(), listening);

@@ -20,7 +20,7 @@ final class PolicyStates implements Backend.Decider {
     /** The bits of a long, except the last. */
     private static final int MOST_LIMITS = 63;
 
-    /** The state of a key that has no denials to count. Never written. */
+    /** Stands for the block's state where a key has none, so that all limits can be checked alike. Never written. */
     private static final State NO_BLOCK = new BlockState(PartitionKey.global());
 
     private final TimeSource time;
@@ -41,8 +41,9 @@ final class PolicyStates implements Backend.Decider {
     /** The second one, if there are two, and no block. */
     private final @Nullable LimitName second;
 
-    /** Which limit counts denials, the last one; -1 if there is none. */
+    /** The index of the block, which is the last limit; -1 if there is none. */
     private final int blockAt;
+
     /** @param time the clock; throws after the close, so that no call is decided any more */
     PolicyStates(TimeSource time, StateTable table, Policy policy) {
         this.time = time;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * none. Used by one thread.
  */
 final class Transaction {
-    /** How it ended; from {@link #LACKS_STATES} on, undecided. */
+    /** How an attempt ended. Those from {@link #LACKS_STATES} on decide nothing: there is another attempt. The order matters. */
     enum Result {
         /** All limits allow it, so it was charged if it was to be. */
         GRANTED,
@@ -78,7 +78,7 @@ final class Transaction {
             return isBlock() ? permits > 0 : result == Result.GRANTED;
         }
 
-        /** A state that took nothing. */
+        /** A state that took nothing and is in no table: it answers for a key without a state, and is then forgotten. */
         State ofNobody(WallClock clock) {
             return States.of(limit.algorithm(), charge.key(), clock, Capacity.UNLIMITED);
         }

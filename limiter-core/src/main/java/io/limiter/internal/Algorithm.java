@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 
 /**
  * How a limit is counted. Each algorithm is implemented twice: as a Lua script that Redis runs (found by its name) and as a
- * state class of this JVM. The numbers and words of a limit are those of its kind, a class beside {@code Limit}. {@code
- * docs/algorithms} shows each algorithm as a timeline.
+ * state class of this JVM. {@code Limit.Terms} checks which numbers and words a limit of it can have. {@code docs/algorithms}
+ * shows each algorithm as a timeline.
  */
 public enum Algorithm {
     /** A counter that starts with the first admitted call and ends one period later, or at calendar time. */

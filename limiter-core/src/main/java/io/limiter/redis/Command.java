@@ -135,7 +135,7 @@ record Command(
         return calls.isEmpty();
     }
 
-    /** What each of its calls gets, or who wants it without one: its part of the reply, or the failure. */
+    /** What each of its calls gets: its part of the reply, or the failure. One of these too for a command without calls. */
     List<Object> replies(@Nullable List<Object> reply, @Nullable Throwable failure) {
         return failure == null ? replies(reply) : Collections.nCopies(Math.max(1, calls.size()), failure);
     }
@@ -188,6 +188,7 @@ record Command(
         return requests;
     }
 
+    /** Whether a call repeats a request, of which each key was not used by another request since. */
     private static boolean isAgain(List<Call> request, Call call, Map<String, List<Call>> latest) {
         Call first = request.get(0);
         boolean again = haveOneForm(first, call);

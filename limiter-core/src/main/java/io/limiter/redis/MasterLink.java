@@ -67,7 +67,7 @@ final class MasterLink {
     private final Transport transport;
     private final TimeSource time;
     private final @Nullable TimeSource decisionTime;
-    /** How many times the sending thread must check the queue. */
+    /** How often the sending thread was asked to look at the queue since it looked last; 0 if no thread sends. */
     private final AtomicInteger looks = new AtomicInteger();
     /** The calls without a waiting thread: at their deadline a sweep ends them, one for all of them. */
     private final Queue<Call> unattended = new ConcurrentLinkedQueue<>();

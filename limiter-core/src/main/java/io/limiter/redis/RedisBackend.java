@@ -26,6 +26,9 @@ import org.redisson.config.Config;
  * after it may have run: one that missed its deadline is counted once or not at all. After several missing answers in a
  * row, no calls are sent to a master until a probe in the background finds that it answers again. Charges in several slots
  * of a cluster need several scripts: a call may briefly be denied unnecessarily; it is never admitted wrongly.
+ *
+ * <p>Who holds what: {@link Decisions}, of which this is the public part, decides; a {@link Connection} has a {@link MasterLink} for each
+ * master, and the {@link DenialCache} what is denied without a call. Here they are made and closed.
  */
 public final class RedisBackend extends Decisions {
     /** The longest that a decision waits for Redis by default. */

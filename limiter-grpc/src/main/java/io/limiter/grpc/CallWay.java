@@ -85,7 +85,8 @@ final class CallWay<Q, A> extends Listener<Q> {
             service = Objects.requireNonNull(
                     Contexts.interceptCall(context, admitted, call.headers(), next), "a service without a listener");
         });
-        // An open stream meets the rules for messages of a later configuration too.
+        // This stays in the way where it still has something to do: count messages, or end what the call took. An open
+        // stream meets the rules for messages of a later configuration too.
         boolean isStream = !admitted.getMethodDescriptor().getType().clientSendsOneMessage();
         return isKnown && !isStream && !rules.countMessages() && !ledger.hasEnd() ? service : this;
     }
@@ -228,6 +229,7 @@ final class CallWay<Q, A> extends Listener<Q> {
                 // Each message is charged for itself, so it has ledgers of its own, which nothing ends.
                 RateLimiter owner = now.messages().limiter();
                 RequestLedger own = ledgers.computeIfAbsent(owner, none -> new RequestLedger(owner, null));
+                // A mark: if the same ledgers come here again, it is with another message.
                 ledgers.put(this, own);
                 decide(now.messages(), request.ofMessage(), own, onward);
             } else {

@@ -39,7 +39,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     /** Longer than the longest wait, after which there is an answer. */
     private static final long TIMEOUT_MILLIS = 120_000;
 
-    /** As in {@link ServletLedger}, for the same reason. */
+    /** Not a plain name: an application to which a request is forwarded has this class from another class loader. */
     private static final String ADMITTED = ServletAdmission.class.getName() + "." + UUID.randomUUID();
 
     private final Rules rules;

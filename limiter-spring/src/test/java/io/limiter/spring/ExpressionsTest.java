@@ -150,61 +150,6 @@ class ExpressionsTest {
         }
     }
 
-<<<<<<< ours
-=======
-    static class TypeName {
-        @RateLimited(value = "one", key = "T(java.lang.Runtime).getRuntime().exec(#a).pid()")
-        public void call(String a) {}
-    }
-
-    static class New {
-        @RateLimited(value = "one", key = "new java.io.File(#a).delete()")
-        public void call(String a) {}
-    }
-
-    static class Assigning {
-        @RateLimited(value = "one", key = "#a = 'x'")
-        public void call(String a) {}
-    }
-
-    static class Counting {
-        @RateLimited(value = "one", key = "#a++")
-        public void call(int a) {}
-    }
-
-    static class Function {
-        @RateLimited(value = "one", key = "#f(#a)")
-        public void call(String a) {}
-    }
-
-    static class RootMethod {
-        @RateLimited(value = "one", key = "getClass()")
-        public void call(String a) {}
-    }
-
-    static class Nested {
-        @RateLimited(value = "one", key = "{#a.?[#this != T(String)]}")
-        public void call(List<String> a) {}
-    }
-
-    @Test
-    void noTypesNoObjectsNoChanges() {
-        for (Class<?> type : List.of(
-                TypeName.class,
-                New.class,
-                Assigning.class,
-                Counting.class,
-                Function.class,
-                RootMethod.class,
-                Nested.class)) {
-            String message = App.failure(ONE, type);
-            Facts.told(message, "RL-124", "@RateLimited", type.getName() + ".call(");
-        }
-        Facts.told(
-                App.failure(ONE, TypeName.class), "RL-124", "'T(java.lang.Runtime)'", "type", "bean", "@keys.of(#p0)");
-    }
-
->>>>>>> theirs
     static class Reaching {
         @RateLimited(value = "one", key = "#a.getClass().getName()")
         public void method(Object a) {}

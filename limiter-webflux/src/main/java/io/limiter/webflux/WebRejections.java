@@ -42,6 +42,7 @@ final class WebRejections {
         Begun<WebRejection> begun =
                 answers.tryBegin(denial, ExchangeAnswers.limits(exchange), response, WebRejection::new);
         if (begun == null) {
+            // The response is committed, so another answer is on its way already.
             return Mono.empty();
         }
         Mono<Void> standard = Mono.defer(() -> begun.answer().writeTo(exchange));

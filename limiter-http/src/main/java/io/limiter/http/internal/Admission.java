@@ -30,7 +30,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private final RuleRequest request;
     private final boolean isBlocking;
     private DispatchCharges charges = DispatchCharges.NONE;
-    /** What the enforced rules charge, and the request was not charged before. */
+    /** What the enforced rules charge, less what earlier dispatches of the request were charged. */
     private List<Charge> due = List.of();
     /** The shadow charges that are counted when the dispatch is admitted. */
     private List<Charge> shadows = List.of();
@@ -175,6 +175,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         });
     }
 
+    /** Asks after the lookup of plans, unless the request was given up meanwhile. */
     private void askLater() {
         try {
             if (!pending().isDone()) {
@@ -204,11 +205,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
                         .acquireAsync(permits.withLook())
                         .thenCompose(look -> look.allowed() || charges.mayWaitFor(look)
                                 ? CompletableFuture.<@Nullable Decision>completedFuture(null)
-                                : checked(permits))
-                : checked(permits);
+                                : countedDenial(permits))
+                : countedDenial(permits);
     }
 
-    private CompletableFuture<@Nullable Decision> checked(PermitRequest permits) {
+    /** The denial, which counts as one; null if the limits allow it, which takes nothing. */
+    private CompletableFuture<@Nullable Decision> countedDenial(PermitRequest permits) {
         return http.limiter()
                 .acquireAsync(permits.withCheck())
                 .thenApply(checked -> checked.allowed() ? null : checked);

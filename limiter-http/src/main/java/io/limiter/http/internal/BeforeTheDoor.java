@@ -9,7 +9,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.BiPredicate;
 
-/** Checks of configurations for what something before the door replaces: the addresses of clients, methods, or the beginning of paths. */
+/**
+ * Checks of configurations for what something before a door, such as a filter before the limiter's, replaces: the addresses of
+ * clients, methods, or the beginning of paths. The doors know what is there; here are the findings and their words.
+ */
 public final class BeforeTheDoor {
     private static final String WAYS_OUT = "; write limiter.client-ip.source = connection, with your"
             + " limiter.client-ip.trusted-proxies, or container if that address is right";

@@ -58,6 +58,7 @@ public final class HttpRules {
     private final ShadowCounter shadowCounter;
     private final AddressResolver addresses;
     private final RuleRequest.Reader reader;
+    /** For samples, which must not cause a warning about addresses. */
     private final RuleRequest.Reader silentReader;
 
     /**
@@ -176,7 +177,7 @@ public final class HttpRules {
         return new DispatchCharges(List.of(), hasEnd, mayWait);
     }
 
-    /** The numbers of the rules that may count a dispatch, in their order. */
+    /** The numbers of the rules that may count a dispatch, in their order: those of the configuration, then those in code. */
     int[] candidates(RuleRequest request) {
         return candidates.apply(request);
     }

@@ -19,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a rule charges a request that it counts. Nothing is recorded yet.
+ * What a rule charges a request that it counts. The {@link RequestLedger} records it, and asks here at the end of the request
+ * what is given back or settled.
  *
  * @param charge null as long as it is pending
  * @param pending how it gets its policy; null if it has it
@@ -35,6 +36,7 @@ record RuleCharge(
      * @param isLeft whether its client has left before
      * @param status of the response; 0 if there is none
      * @param headers returns the lines of a header of the response
+     * @param attributes returns an attribute of the request; null if it is missing
      */
     record End(
             boolean isLeft,
@@ -109,7 +111,7 @@ record RuleCharge(
                 : rules.stream().filter(one -> one.isToSame(charge)).toList();
     }
 
-    /** Whether a response gives back what all of these rules have charged. */
+    /** Whether a response gives back a charge: only if all rules that have made it agree. Each rule notes what became of it. */
     static boolean areBack(List<RuleCharge> makers, End end) {
         boolean isBack = !makers.isEmpty();
         for (RuleCharge one : makers) {
@@ -121,7 +123,10 @@ record RuleCharge(
         return isBack;
     }
 
-    /** The most that one of the rules says; below 0 if the estimate of the charge stays, because nobody has told a cost. */
+    /**
+     * The most that one of the rules says. Where nobody has told a cost the estimate stays: -1 if the response was complete, so that
+     * this is a mistake of the application; else {@link HoldTerms#UNTOLD}.
+     */
     static long actual(Charge charge, List<RuleCharge> rules, End end) {
         long[] costs =
                 toSame(rules, charge).stream().mapToLong(one -> one.actual(end)).toArray();

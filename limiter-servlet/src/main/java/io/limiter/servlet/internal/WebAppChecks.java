@@ -35,15 +35,16 @@ public final class WebAppChecks {
     private static final Pattern OF_SECURITY =
             Pattern.compile("^/(log(in|out)|oauth2|saml2|webauthn|ott|[.]well-known|userinfo|connect)(/|$)");
 
+    /** The attribute of a web application in which a replaced address was logged. */
     private static final String LOGGED = WebAppChecks.class.getName();
 
     private final ServletContext webApp;
     private final ClassLoader loader;
-    /** Class names. */
+    /** The class names of all filters. */
     private final List<String> filters;
-    /** Mappings of the limiter's filters. */
+    /** The mappings of the limiter's filters. */
     private final List<String> ours;
-    /** Mappings. */
+    /** The mappings of the application's servlets, sorted, so that findings are the same at each start. */
     private final List<String> servlets;
 
     private final boolean hasSecurity;

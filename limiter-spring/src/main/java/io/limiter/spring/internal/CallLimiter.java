@@ -23,11 +23,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the limiter about the calls of one method. Thread-safe.
+ * Asks the limiter about the calls of one method: {@link MethodLimit} makes the charges of each annotation, {@link ChargedCall} has
+ * those of one call, and an {@link Invoker} fits the call to an asynchronous return type. Thread-safe.
  *
  * @param owner has the rate limiter
  * @param method the one that runs
- * @param place it, in log lines
+ * @param place how log lines name the method
  * @param limits of its annotations, shadow ones last
  * @param policies those of each limit, by plan, under the current configuration; also used after the end of the limiter
  * @param invoker null if the caller waits for the decision

@@ -41,7 +41,10 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
     /** A limiter that replaces another one, and its backend. */
     private record Replaced(Limiter limiter, Renewed backend) {}
 
-    /** A backend that another one can replace. Nothing is prepared for a policy, which would be kept and still ask the one before. */
+    /**
+     * A backend that another one can replace. It has no decider of its own for a policy: the rate limiter keeps deciders, and one of the
+     * backend before the reset would go on deciding by its state.
+     */
     private static final class Renewed extends ForwardingBackend {
         private volatile Backend now;
 
@@ -70,8 +73,8 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
     }
 
     /**
-     * So that the limiter that is replaced makes no connection. No bean, which would look like code of the application that
-     * uses limits.
+     * Gives the limiter that is replaced a rate limiter, so that it makes no connection to Redis. It is not a bean, because a bean would
+     * look like a rate limiter of the application.
      */
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
