@@ -23,8 +23,9 @@ record Summary(String walk, int classes, int handOvers, int calls) {
     }
 
     private static String topLevel(String method) {
-        int nested = method.indexOf('$');
-        return nested >= 0 ? method.substring(0, nested) : method.substring(0, method.lastIndexOf('.'));
+        String type = method.substring(0, method.lastIndexOf('.'));
+        int nested = type.indexOf('$');
+        return nested < 0 ? type : type.substring(0, nested);
     }
 
     @Override
