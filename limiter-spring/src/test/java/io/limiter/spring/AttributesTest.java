@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 /** Each attribute: another value of it, another decision. */
 class AttributesTest {
     private static final String POLICIES = """
-        limiter.policies.three.limits = 3/10s
-        limiter.policies.one.limits = 1/10s
-        limiter.policies.none.limits = 0/10s
-        """;
+            limiter.policies.three.limits = 3/10s
+            limiter.policies.one.limits = 1/10s
+            limiter.policies.none.limits = 0/10s
+            """;
 
     static class Named {
         @RateLimited(value = "three", key = "global")

@@ -15,11 +15,11 @@ import reactor.core.publisher.Mono;
 /** {@link RateLimited#member}, of limits that count members and of stocks. */
 class MembersTest {
     private static final String POLICIES = """
-        limiter.policies.spraying.limits = 2/1h distinct
-        limiter.policies.sale.limits = 5 allotment each 2 closes 2100-01-01T00:00:00Z
-        limiter.plans.free.limits = 1/1h distinct
-        limiter.plans.gold.limits = 3/1h
-        """;
+            limiter.policies.spraying.limits = 2/1h distinct
+            limiter.policies.sale.limits = 5 allotment each 2 closes 2100-01-01T00:00:00Z
+            limiter.plans.free.limits = 1/1h distinct
+            limiter.plans.gold.limits = 3/1h
+            """;
 
     static class Service {
         @RateLimited(value = "spraying", key = "#address", member = "#user")

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 /** {@code @RateLimited(plan = ...)}: each caller has the limits of its plan, and always some. */
 class PlansTest {
     private static final String PLANS = """
-        limiter.plans.free.limits = 1/1h
-        limiter.plans.gold.limits = 3/1h
-        """;
+            limiter.plans.free.limits = 1/1h
+            limiter.plans.gold.limits = 3/1h
+            """;
 
     public record User(String name, @Nullable String plan) {}
 

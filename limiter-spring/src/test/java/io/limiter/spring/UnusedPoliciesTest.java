@@ -18,15 +18,15 @@ import org.springframework.context.annotation.Scope;
 /** A configured policy that no rule and no annotation of a bean uses is reported, without Spring Boot too. */
 class UnusedPoliciesTest {
     private static final String POLICIES = """
-        limiter.policies.eager.limits = 1/1h
-        limiter.policies.lazy.limits = 1/1h
-        limiter.policies.scoped.limits = 1/1h
-        limiter.policies.ruled.limits = 1/1h
-        limiter.policies.unused.limits = 1/1h
-        limiter.policies.misspelled.limits = 1/1h
-        limiter.rules.all.path = /*
-        limiter.rules.all.policy = ruled
-        """;
+            limiter.policies.eager.limits = 1/1h
+            limiter.policies.lazy.limits = 1/1h
+            limiter.policies.scoped.limits = 1/1h
+            limiter.policies.ruled.limits = 1/1h
+            limiter.policies.unused.limits = 1/1h
+            limiter.policies.misspelled.limits = 1/1h
+            limiter.rules.all.path = /*
+            limiter.rules.all.policy = ruled
+            """;
 
     static class Eager {
         @RateLimited(value = "eager", key = "global")

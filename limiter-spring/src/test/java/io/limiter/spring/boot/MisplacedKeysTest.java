@@ -105,26 +105,26 @@ class MisplacedKeysTest {
     }
 
     private static final String RULES_OUT = """
-        limiter:
-          policies:
-            vote.limits: 3/10s
-        rules:
-          api:
-            path: /api/*
-            policy: vote
-          login:
-            path: [/login, /logout]
-            limits:
-              - 5/1m
-        """;
+            limiter:
+              policies:
+                vote.limits: 3/10s
+            rules:
+              api:
+                path: /api/*
+                policy: vote
+              login:
+                path: [/login, /logout]
+                limits:
+                  - 5/1m
+            """;
     private static final String ALL = "limiter.rules.all: {path: /*, limits: 100/1m}\n";
     private static final String API = "limiter.rules.api: {path: /api/*, limits: 5/1m}\n"
             + "limiter.rules.login: {path: /login, methods: POST, limits: 5/1m}\n" + ALL;
     private static final String USED = """
-        limiter:
-          policies: {vote.limits: 3/10s, later.limits: 3/10s, ruled.limits: 3/10s}
-          rules: {api: {path: /api/*, policy: ruled}, own: {path: /own/*, limits: 1/1s}}
-        """;
+            limiter:
+              policies: {vote.limits: 3/10s, later.limits: 3/10s, ruled.limits: 3/10s}
+              rules: {api: {path: /api/*, policy: ruled}, own: {path: /own/*, limits: 1/1s}}
+            """;
     private static final String MOVED = "spring.mvc.servlet.path: /v1\n";
     private static final String LAZY = "spring.main.lazy-initialization: true\n";
 
@@ -185,13 +185,13 @@ class MisplacedKeysTest {
                 // Keys of others.
                 row(ALL + "limit.rules.b: {path: /b, limits: 10 percent}\nlimits.deny: true", Site.class),
                 row(ALL + """
-                    rules:
-                      discount: {limits: 10 percent, key: customers}
-                      route: {path: /api/*, key: ip, policy: round-robin}
-                      enabled: true
-                    policies: {password: {limits.length: 12}, retention: 30d, gold.limit: 10/1s}
-                    client-ip: 192.0.2.1
-                    """, Site.class),
+                        rules:
+                          discount: {limits: 10 percent, key: customers}
+                          route: {path: /api/*, key: ip, policy: round-robin}
+                          enabled: true
+                        policies: {password: {limits.length: 12}, retention: 30d, gold.limit: 10/1s}
+                        client-ip: 192.0.2.1
+                        """, Site.class),
                 // What is used.
                 row(USED, AnnotatedSite.class),
                 row(LAZY + USED, AnnotatedSite.class),

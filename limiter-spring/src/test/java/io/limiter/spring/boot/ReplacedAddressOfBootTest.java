@@ -37,12 +37,12 @@ import org.springframework.web.filter.ForwardedHeaderFilter;
 @ExtendWith(OutputCaptureExtension.class)
 class ReplacedAddressOfBootTest {
     private static final String YAML = """
-        limiter:
-          rules:
-            all:
-              path: /page
-              limits: 2/1m
-        """;
+            limiter:
+              rules:
+                all:
+                  path: /page
+                  limits: 2/1m
+            """;
     private static final String EXEMPT = "--limiter.exempt.addresses=10.9.0.0/16";
     private static final String EXEMPT_OF_RULE = "--limiter.rules.all.exempt.addresses=10.9.0.0/16";
     private static final String DENIED = "--limiter.deny.addresses=127.0.0.1";

@@ -34,11 +34,11 @@ class RuleCommandsTest {
 
     private static String rules() {
         StringBuilder yaml = new StringBuilder("""
-            limiter:
-              redis: {address: "%s", prefix: rule-commands, deadline: 30s, startup-wait: 60s}
-              policies.vote.limits: 3/1h
-              rules:
-            """.formatted(RedisServers.single()));
+                limiter:
+                  redis: {address: "%s", prefix: rule-commands, deadline: 30s, startup-wait: 60s}
+                  policies.vote.limits: 3/1h
+                  rules:
+                """.formatted(RedisServers.single()));
         COMMANDS.keySet().forEach(path -> {
             for (String kind : KINDS) {
                 int rules = Integer.parseInt(path.split("-")[KINDS.indexOf(kind)]);

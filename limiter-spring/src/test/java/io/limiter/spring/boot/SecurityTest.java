@@ -126,11 +126,11 @@ class SecurityTest {
     @Test
     void aFloodOfLoginsCostsNoPasswordHashes() {
         String yaml = """
-            limiter.rules.flood:
-              path: /login
-              methods: POST
-              limits: 3/1h
-            """;
+                limiter.rules.flood:
+                  path: /login
+                  methods: POST
+                  limits: 3/1h
+                """;
         HASHED.set(0);
         BootSite site = withRules(yaml);
         for (int i = 0; i < 3; i++) {
@@ -149,12 +149,12 @@ class SecurityTest {
     @Test
     void wrongPasswordsOfAFormLoginCountAndRightOnesDoNot() {
         String yaml = """
-            limiter.rules.login:
-              path: /login
-              methods: POST
-              limits: 5/15m
-              count-on: 401, 403, 5xx, header:Location=*/login?error*
-            """;
+                limiter.rules.login:
+                  path: /login
+                  methods: POST
+                  limits: 5/15m
+                  count-on: 401, 403, 5xx, header:Location=*/login?error*
+                """;
         BootSite site = withRules(yaml);
         for (int i = 0; i < 8; i++) {
             assertEquals("/", location(site.form("/login", "username=ann&password=right")));
@@ -169,11 +169,11 @@ class SecurityTest {
     @Test
     void whoIsLoggedInHasAQuotaOfTheUser() {
         String yaml = """
-            limiter.rules.members:
-              path: /*
-              key: user
-              limits: 2/1h
-            """;
+                limiter.rules.members:
+                  path: /*
+                  key: user
+                  limits: 2/1h
+                """;
         BootSite site = withRules(yaml);
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open", "Authorization", basic("bob")));
@@ -183,13 +183,13 @@ class SecurityTest {
     @Test
     void usersAndRolesAreExemptWhereTheyAreKnown(CapturedOutput output) {
         String yaml = """
-            limiter:
-              exempt.users: ann
-              rules:
-                early: {path: /open, limits: 1/1h}
-                late: {path: /*, key: user, limits: 1/1h}
-                staff: {path: /closed, limits: 1/1h, exempt.roles: USER}
-            """;
+                limiter:
+                  exempt.users: ann
+                  rules:
+                    early: {path: /open, limits: 1/1h}
+                    late: {path: /*, key: user, limits: 1/1h}
+                    staff: {path: /closed, limits: 1/1h, exempt.roles: USER}
+                """;
         try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
             assertEquals(List.of(200, 200, 200), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
             assertEquals(List.of(200, 429), site.statuses(2, "GET", "/closed", "Authorization", basic("bob")));
@@ -204,11 +204,11 @@ class SecurityTest {
     @Test
     void aSessionIsKnownBeforeTheLoginIsChecked() {
         String yaml = """
-            limiter:
-              rules:
-                visit: {path: /open, key: session, limits: 2/1h}
-                known: {path: /closed, key: user, limits: 2/1h}
-            """;
+                limiter:
+                  rules:
+                    visit: {path: /open, key: session, limits: 2/1h}
+                    known: {path: /closed, key: user, limits: 2/1h}
+                """;
         BootSite site = withRules(yaml);
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "by address: there is no session");
         assertEquals("/", location(site.form("/login", "username=ann&password=right")));
@@ -271,10 +271,10 @@ class SecurityTest {
     @Test
     void aPositionMovesARule() {
         String yaml = """
-            limiter:
-              rules:
-                closed: {path: /closed, key: ip, limits: 2/1h, position: %s}
-            """;
+                limiter:
+                  rules:
+                    closed: {path: /closed, key: ip, limits: 2/1h, position: %s}
+                """;
         try (BootSite site = BootSite.start(folder, yaml.formatted("after-authentication"), Site.class)) {
             assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed"));
             String ann = basic("ann");
@@ -290,11 +290,11 @@ class SecurityTest {
     @Test
     void ordersAndWhatCanBeSet() {
         String yaml = """
-            limiter:
-              rules:
-                address: {path: /*, limits: 1000/1h}
-                fair: {path: /*, key: user + path:id, limits: 1000/1h}
-            """.replace("/*, key: user + path:id", "\"/users/{id}\", key: user + path:id");
+                limiter:
+                  rules:
+                    address: {path: /*, limits: 1000/1h}
+                    fair: {path: /*, key: user + path:id, limits: 1000/1h}
+                """.replace("/*, key: user + path:id", "\"/users/{id}\", key: user + path:id");
         try (BootSite site = BootSite.start(folder, yaml, Site.class)) {
             assertEquals(-100, order(site, "securityFilterChainRegistration"));
             assertEquals(-10_100, order(site, "io.limiter.spring.rateLimitFilter"));

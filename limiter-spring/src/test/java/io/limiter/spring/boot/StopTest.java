@@ -32,11 +32,11 @@ class StopTest {
     void heldRequestsAreAnsweredBeforeTheServerStops() {
         for (String shutdown : List.of("graceful", "immediate")) {
             String yaml = """
-                limiter:
-                  wait.max-waiting: 2000
-                  rules.open: {path: /open, key: global, limits: 1/19s token-bucket, wait: 1m}
-                server.shutdown: %s
-                """.formatted(shutdown);
+                    limiter:
+                      wait.max-waiting: 2000
+                      rules.open: {path: /open, key: global, limits: 1/19s token-bucket, wait: 1m}
+                    server.shutdown: %s
+                    """.formatted(shutdown);
             BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class);
             Limiter limiter = site.context().getBean(Limiter.class);
             URI uri = site.uri("/open");

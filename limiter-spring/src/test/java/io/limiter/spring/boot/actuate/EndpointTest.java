@@ -103,21 +103,21 @@ class EndpointTest {
         assertEquals(1, (Integer) read(report, "$.policies.watched.decisions.in-process.allowed"));
 
         assertEquals(json("""
-            {
-                "name": "pages", "paths": ["/pages/*", "/other"], "methods": ["GET", "POST"], "headers": [], "query": [],
-                "except": ["/pages/free"], "exempt": {"addresses": [], "users": [], "roles": []}, "isDefault": false,
-                "position": "before-authentication", "mode": "enforced", "key": "ip + header:X-Api-Key", "cost": "1",
-                "policy": "vote", "plan": null, "outcomes": null, "settle": null, "unused": null
-            }\
-            """), read(report, "$.rules[0]"));
+                {
+                    "name": "pages", "paths": ["/pages/*", "/other"], "methods": ["GET", "POST"], "headers": [], "query": [],
+                    "except": ["/pages/free"], "exempt": {"addresses": [], "users": [], "roles": []}, "isDefault": false,
+                    "position": "before-authentication", "mode": "enforced", "key": "ip + header:X-Api-Key", "cost": "1",
+                    "policy": "vote", "plan": null, "outcomes": null, "settle": null, "unused": null
+                }\
+                """), read(report, "$.rules[0]"));
         assertEquals("shadow", read(report, "$.rules[1].mode"));
         assertEquals("no request has matched it", read(report, "$.rules[1].unused"));
         assertEquals(json("""
-            {
-                "exempt": {"addresses": ["192.0.2.0/24"], "users": [], "roles": ["ops"]},
-                "denied": ["198.51.100.7/32"], "deniedStatus": 403
-            }\
-            """), read(report, "$.callers"));
+                {
+                    "exempt": {"addresses": ["192.0.2.0/24"], "users": [], "roles": ["ops"]},
+                    "denied": ["198.51.100.7/32"], "deniedStatus": 403
+                }\
+                """), read(report, "$.callers"));
         assertEquals(
                 List.of("RL-155 rule 'all' only counts and denies nothing; remove limiter.rules.all.shadow = true to"
                         + " enforce it"),
@@ -125,11 +125,11 @@ class EndpointTest {
         assertEquals("global", read(report, "$.rules[1].key"));
 
         assertEquals(json("""
-            {
-                "method": "%s", "policy": "Jobs.send", "key": "#account", "permits": "#size", "condition": "#size > 0",
-                "shadow": false, "settle": null
-            }\
-            """.formatted(send)), read(report, "$.methods[1]"));
+                {
+                    "method": "%s", "policy": "Jobs.send", "key": "#account", "permits": "#size", "condition": "#size > 0",
+                    "shadow": false, "settle": null
+                }\
+                """.formatted(send)), read(report, "$.methods[1]"));
         assertEquals(true, read(report, "$.methods[2].shadow"));
         assertEquals("ip", read(report, "$.methods[0].key"));
         assertEquals(3, (Integer) read(report, "$.methods.length()"));
@@ -192,11 +192,11 @@ class EndpointTest {
             assertEquals(true, read(seen, "$.allowed"));
             assertEquals("PT0S", read(seen, "$.retryAfter"));
             assertEquals(json("""
-                {
-                    "name": "vote-10s", "limit": "3/10s sliding-list name vote-10s", "allowed": true, "remaining": 1,
-                    "reason": null, "retryAfter": "PT0S", "next": "PT8S", "reset": "PT9S"
-                }\
-                """), read(seen, "$.limits[0]"));
+                    {
+                        "name": "vote-10s", "limit": "3/10s sliding-list name vote-10s", "allowed": true, "remaining": 1,
+                        "reason": null, "retryAfter": "PT0S", "next": "PT8S", "reset": "PT9S"
+                    }\
+                    """), read(seen, "$.limits[0]"));
             assertEquals(98, (Integer) read(seen, "$.limits[1].remaining"));
         }
         assertEquals(before, limiter.rateLimiter().monitor().toString());

@@ -115,14 +115,14 @@ class MetricsTest {
     void whatReservationsAndCallsInFlightHold() {
         MeterRegistry registry = new SimpleMeterRegistry();
         String config = """
-            limiter.policies.calls.limits = 8 concurrent
-            limiter.policies.tokens.limits = 100/1h fixed
-            limiter.policies.tokens.holds = 10
-            limiter.rules.chat.path = /chat
-            limiter.rules.chat.policy = tokens
-            limiter.rules.chat.cost = 30
-            limiter.rules.chat.settle = attribute:used
-            """;
+                limiter.policies.calls.limits = 8 concurrent
+                limiter.policies.tokens.limits = 100/1h fixed
+                limiter.policies.tokens.holds = 10
+                limiter.rules.chat.path = /chat
+                limiter.rules.chat.policy = tokens
+                limiter.rules.chat.cost = 30
+                limiter.rules.chat.settle = attribute:used
+                """;
         try (Limiter limiter = Limiter.start(App.config(config))) {
             new LimiterMetrics(limiter).bindTo(registry);
             Charge calls = new Charge(limiter.policies().get("calls"), PartitionKey.global(), 3);

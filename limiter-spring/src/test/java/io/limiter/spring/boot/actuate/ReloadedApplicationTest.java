@@ -27,15 +27,15 @@ import org.springframework.core.env.MapPropertySource;
 class ReloadedApplicationTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String YAML = """
-        limiter:
-          reload.interval: %s
-          policies:
-            vote.limits: %d/1h
-          rules:
-            pages: {path: /pages/*, limits: 9/1h}
-        management.endpoints.web.exposure.include: ratelimits
-        management.endpoint.ratelimits.access: unrestricted
-        """;
+            limiter:
+              reload.interval: %s
+              policies:
+                vote.limits: %d/1h
+              rules:
+                pages: {path: /pages/*, limits: 9/1h}
+            management.endpoints.web.exposure.include: ratelimits
+            management.endpoint.ratelimits.access: unrestricted
+            """;
 
     @TempDir
     Path folder;
@@ -189,14 +189,14 @@ class ReloadedApplicationTest {
     private static void version(Path mount, int version) throws IOException {
         Path one = Files.createDirectory(mount.resolve(".." + version));
         Files.writeString(one.resolve("application.properties"), """
-            limiter.policies.vote.limits=%1$d/1h
-            #---
-            spring.config.activate.on-profile=big
-            limiter.policies.vote.limits=${size:%1$d%1$d}/1h
-            #---
-            spring.config.activate.on-profile=small
-            limiter.policies.vote.limits=%1$d%1$d%1$d/1h
-            """.formatted(version));
+                limiter.policies.vote.limits=%1$d/1h
+                #---
+                spring.config.activate.on-profile=big
+                limiter.policies.vote.limits=${size:%1$d%1$d}/1h
+                #---
+                spring.config.activate.on-profile=small
+                limiter.policies.vote.limits=%1$d%1$d%1$d/1h
+                """.formatted(version));
     }
 
     @Test

@@ -35,10 +35,10 @@ import org.springframework.mock.web.server.MockServerWebExchange;
 /** A denial has the same status, fields and body in WebFlux as from the servlet filter. */
 class SameAnswersTest {
     private static final String POLICIES = """
-        limiter.policies.vote.limits = 3/10s, 100/1h fixed
-        limiter.policies.other.limits = 5/7ms fixed name vote-10s, 4/1h token-bucket burst 9
-        limiter.policies.other.on-failure = deny
-        """;
+            limiter.policies.vote.limits = 3/10s, 100/1h fixed
+            limiter.policies.other.limits = 5/7ms fixed name vote-10s, 4/1h token-bucket burst 9
+            limiter.policies.other.on-failure = deny
+            """;
 
     /** By one policy, by two, and because the backend fails. */
     private static List<Decision> denials(LimiterConfig config) {
