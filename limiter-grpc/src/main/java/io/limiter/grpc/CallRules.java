@@ -16,10 +16,10 @@ import io.limiter.internal.config.RuleScope.RequestCondition;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -29,62 +29,64 @@ import org.jspecify.annotations.Nullable;
  * The rules of an interceptor under one configuration: those that count calls, and those that count the messages of clients.
  *
  * @param users reads a call, with who calls
- * @param notLimiting findings about what does not limit calls
  */
 record CallRules(
         HttpRules calls,
         HttpRules messages,
         GrpcAnswers answers,
         Function<GrpcCall, GrpcRequest> users,
-        List<String> notLimiting)
+        List<String> findings)
         implements Door.Rules {
     private static final String BY_MESSAGE = "ext:" + GrpcRequest.MESSAGE;
     private static final Set<KeyPart.Kind> MISSING =
             Set.of(KeyPart.Kind.SESSION, KeyPart.Kind.COOKIE, KeyPart.Kind.QUERY);
 
     /**
-     * What makes those of an interceptor.
+     * Those of an interceptor.
      *
      * @param users null if calls have none
      * @param isBeside whether the application has another door, whose rules need not fit here
      * @throws IllegalArgumentException if there is no rule, one does not fit, or a class can't be made
      */
-    static BiFunction<LimiterConfig, @Nullable CallRules, CallRules> maker(
+    static CallRules of(
             Limiter limiter,
+            LimiterConfig config,
             Choice<GrpcCall, GrpcRejectionHandler> choice,
             @Nullable Function<GrpcCall, GrpcRequest> users,
             boolean isBeside) {
-        return (config, before) -> {
-            choice.checkRules(config);
-            Map<String, String> unfit = new LinkedHashMap<>();
-            for (RuleDefinition rule : config.settings().rules()) {
-                String lack = choice.has(rule) ? lack(rule, users != null) : null;
-                if (lack != null) {
-                    unfit.put(
-                            rule.name(),
-                            "RL-194 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
-                                    + "; change it, or leave it to another door with configuredRules(...)");
-                }
+        choice.checkRules(config);
+        Map<String, String> unfit = new LinkedHashMap<>();
+        for (RuleDefinition rule : config.settings().rules()) {
+            String lack = choice.has(rule) ? lack(rule, users != null) : null;
+            if (lack != null) {
+                unfit.put(
+                        rule.name(),
+                        "RL-194 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
+                                + "; change it, or leave it to another door with configuredRules(...)");
             }
-            List<String> findings = new ArrayList<>(unfit.values());
-            String handler = config.settings().http().rejectionHandler();
-            if (!isBeside && !findings.isEmpty()) {
-                throw new IllegalArgumentException(String.join("\n", findings));
-            } else if (!isBeside && handler != null) {
-                findings.add("RL-144 limiter.http.rejection-handler = " + handler + " answers no calls of gRPC; give a"
-                        + " GrpcRejectionHandler to the interceptor, or define it as a bean");
-            }
-            Predicate<RuleDefinition> fits = rule -> choice.has(rule) && !unfit.containsKey(rule.name());
-            NamedClasses classes = choice.classes(GrpcCall.class);
-            return new CallRules(
-                    choice.only(fits.and(rule -> !isByMessage(rule)), choice.rules())
-                            .rules(limiter, config, classes, before == null ? null : before.calls),
-                    choice.only(fits.and(CallRules::isByMessage), List.of())
-                            .rules(limiter, config, classes, before == null ? null : before.messages),
-                    new GrpcAnswers(config, choice.handler()),
-                    users == null ? GrpcRequest::ofNobody : users,
-                    findings);
-        };
+        }
+        Set<String> findings = new LinkedHashSet<>(unfit.values());
+        String handler = config.settings().http().rejectionHandler();
+        if (!isBeside && !findings.isEmpty()) {
+            throw new IllegalArgumentException(String.join("\n", findings));
+        } else if (!isBeside && handler != null) {
+            findings.add("RL-144 limiter.http.rejection-handler = " + handler + " answers no calls of gRPC; give a"
+                    + " GrpcRejectionHandler to the interceptor, or define it as a bean");
+        }
+        Predicate<RuleDefinition> fits = rule -> choice.has(rule) && !unfit.containsKey(rule.name());
+        NamedClasses classes = choice.classes(GrpcCall.class);
+        HttpRules calls = choice.only(fits.and(rule -> !isByMessage(rule)), choice.rules())
+                .rules(limiter, config, classes);
+        HttpRules messages =
+                choice.only(fits.and(CallRules::isByMessage), List.of()).rules(limiter, config, classes);
+        findings.addAll(calls.findings());
+        findings.addAll(messages.findings());
+        return new CallRules(
+                calls,
+                messages,
+                new GrpcAnswers(config, choice.handler()),
+                users == null ? GrpcRequest::ofNobody : users,
+                List.copyOf(findings));
     }
 
     private static boolean isByMessage(RuleDefinition rule) {
@@ -104,14 +106,6 @@ record CallRules(
     @Override
     public List<HttpRules> all() {
         return List.of(calls, messages);
-    }
-
-    @Override
-    public List<String> findings() {
-        return Stream.of(notLimiting, calls.findings(), messages.findings())
-                .flatMap(List::stream)
-                .distinct()
-                .toList();
     }
 
     /** What calls do not have that the rule needs; null if it needs nothing else. */

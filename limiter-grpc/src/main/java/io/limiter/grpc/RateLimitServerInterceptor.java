@@ -7,14 +7,12 @@ import io.grpc.ServerCall.Listener;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
-import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -37,12 +35,13 @@ import org.jspecify.annotations.Nullable;
 public final class RateLimitServerInterceptor extends Door<CallRules> implements ServerInterceptor {
     private final @Nullable ServerInterceptor follower;
     private final CallWay.Terms terms;
-    private final BiFunction<LimiterConfig, @Nullable CallRules, CallRules> maker;
 
     private RateLimitServerInterceptor(Builder builder) {
         super(null);
-        this.maker = CallRules.maker(builder.limiter, DoorBuilder.Choice.of(builder), builder.users, builder.isBeside);
-        begin(builder.limiter);
+        DoorBuilder.Choice<GrpcCall, GrpcRejectionHandler> choice = DoorBuilder.Choice.of(builder);
+        Function<GrpcCall, GrpcRequest> users = builder.users;
+        boolean isBeside = builder.isBeside;
+        begin(builder.limiter, config -> CallRules.of(builder.limiter, config, choice, users, isBeside));
         this.follower = builder.follower;
         this.terms = new CallWay.Terms(this::rules, places(), builder.executor, builder.context);
     }
@@ -119,11 +118,6 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
         public RateLimitServerInterceptor build() {
             return new RateLimitServerInterceptor(this);
         }
-    }
-
-    @Override
-    protected CallRules make(LimiterConfig config, @Nullable CallRules before) {
-        return maker.apply(config, before);
     }
 
     @Override

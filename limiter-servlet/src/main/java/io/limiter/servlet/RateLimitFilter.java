@@ -103,7 +103,7 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
         this.choice = DoorBuilder.Choice.of(builder);
         this.loader = ConfigText.loader(null);
         if (given != null) {
-            begin(given, null);
+            serve(given, null);
         }
     }
 
@@ -155,7 +155,7 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
         try {
             if (given != null) {
                 ConfigText.refuseInitParams(filterConfig);
-                begin(given, filterConfig.getServletContext());
+                serve(given, filterConfig.getServletContext());
                 return;
             }
             if (limiter != null) {
@@ -163,7 +163,7 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
                         + " another name; register the class, or an instance for each name");
             }
             Limiter own = new ConfigText(filterConfig, loader).start();
-            begin(own, filterConfig.getServletContext());
+            serve(own, filterConfig.getServletContext());
             List<String> rules = own.config().settings().rulesThat(rule -> true);
             LOG.info("filter '{}' limits by {} rules: {}", name, rules.size(), rules);
         } catch (IllegalArgumentException | IllegalStateException wrong) {
@@ -172,9 +172,9 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
         }
     }
 
-    private void begin(Limiter source, @Nullable ServletContext context) {
+    private void serve(Limiter source, @Nullable ServletContext context) {
         limiter = source;
-        begin(source);
+        begin(source, this::make);
         if (checks == null && context != null) {
             checks = new WebAppChecks(context, loader);
             checks.refuse(rules().http().config().settings());
@@ -193,11 +193,9 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
         }
     }
 
-    @Override
-    protected ServletAdmission.Rules make(LimiterConfig config, ServletAdmission.@Nullable Rules before) {
+    private ServletAdmission.Rules make(LimiterConfig config) {
         NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
-        HttpRules made =
-                choice.rules(Objects.requireNonNull(limiter), config, classes, before == null ? null : before.http());
+        HttpRules made = choice.rules(Objects.requireNonNull(limiter), config, classes);
         WebAppChecks known = checks;
         if (known != null) {
             known.refuse(config.settings());

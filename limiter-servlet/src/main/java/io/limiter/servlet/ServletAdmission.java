@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,16 +53,14 @@ final class ServletAdmission extends Admission implements AsyncListener {
     record Rules(HttpRules http, Rejections rejections) implements Door.Rules {
         @Override
         public List<String> findings() {
-            List<String> waiting = http.waiting();
-            return waiting.isEmpty()
-                    ? http.findings()
-                    : Stream.concat(
-                                    http.findings().stream(),
-                                    Stream.of(
-                                            "RL-326 rules " + waiting
-                                                    + " let requests wait, which then reach the application by an ASYNC dispatch:"
-                                                    + " filters after the limiter's that are not mapped to ASYNC do not run for them; map them, above all those that authenticate"))
-                            .toList();
+            List<String> all = http.findings();
+            if (!http.waiting().isEmpty()) {
+                all.add("RL-326 rules " + http.waiting()
+                        + " let requests wait, which then reach the application by an ASYNC dispatch: filters"
+                        + " after the limiter's that are not mapped to ASYNC do not run for them; map them,"
+                        + " above all those that authenticate");
+            }
+            return all;
         }
     }
 
@@ -99,7 +96,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
         try {
             held.ledger().run(rest, request, response);
         } finally {
-            current.end();
+            current.isOver = true;
         }
     }
 
@@ -165,10 +162,9 @@ final class ServletAdmission extends Admission implements AsyncListener {
     protected boolean canBeHeld() {
         boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
         if (isFirst && !request.isAsyncSupported() && places.tryNote()) {
-            LOG.warn(
-                    "RL-319 a rule with wait can't hold requests, because a filter does not support asynchronous requests; they"
-                            + " are denied at once; add <async-supported>true</async-supported> to the limiter's filter and those"
-                            + " before it. Logged once");
+            LOG.warn("RL-319 a rule with wait can't hold requests, because a filter does not support asynchronous"
+                    + " requests; they are denied at once; add <async-supported>true</async-supported> to the"
+                    + " limiter's filter and those before it. Logged once");
         }
         return isFirst && request.isAsyncSupported();
     }
@@ -206,7 +202,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
         if (decision == null) {
             rules.rejections.refuse(refusal(), current, answer);
         } else {
-            ledger().denial().reject(current, () -> rules.rejections.write(decision, current, answer));
+            ledger().reject(current, () -> rules.rejections.write(decision, current, answer));
         }
         return false;
     }
@@ -313,10 +309,6 @@ final class ServletAdmission extends Admission implements AsyncListener {
             // Not if the application forwards or includes: a container may wrap its own request with this one.
             DispatcherType now = super.getDispatcherType();
             return now == DispatcherType.ASYNC && !isOver ? DispatcherType.REQUEST : now;
-        }
-
-        void end() {
-            isOver = true;
         }
     }
 }

@@ -21,11 +21,15 @@ import org.jspecify.annotations.Nullable;
 final class ServletLedger extends RequestLedger implements AsyncListener {
     private static final int MOST_CAUSES = 20;
 
-    /** For the current dispatch. */
+    /** Of the current dispatch; if that is denied, also of the parts of its answer that were not allowed. */
     private List<String> paths = List.of();
 
-    private @Nullable DeniedDispatch denial;
-    private boolean partOfAnswer;
+    /** For the part of the answer that is being decided. */
+    private List<String> pathsOfPart = List.of();
+
+    private boolean isPart;
+    private boolean rejecting;
+    private boolean answeredLater;
     /** How many calls of the filter chain have not returned. */
     private volatile int depth;
     /** What settles it at the end of asynchronous work. */
@@ -45,31 +49,27 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     /** Only the answer to a denial is exempt from being a new try. */
     @Override
     protected void begin(Request dispatch, List<String> to) {
-        partOfAnswer = isOpen() && denial().isAnsweredBy((HttpServletRequest) dispatch.server(), to);
-        if (partOfAnswer) {
-            denial().beginPart(to);
+        isPart = isOpen() && isAnswer((HttpServletRequest) dispatch.server(), to);
+        if (isPart) {
+            // If it is not allowed, its path is a denied one too.
+            paths = Stream.concat(paths.stream(), pathsOfPart.stream()).toList();
+            pathsOfPart = to;
             return;
         }
         super.begin(dispatch, to);
         paths = to;
-        denial = null;
+        pathsOfPart = List.of();
+        rejecting = false;
+        answeredLater = false;
     }
 
     @Override
     protected void allow() {
-        if (partOfAnswer) {
-            denial().allowPart();
+        if (isPart) {
+            pathsOfPart = List.of();
         } else {
             super.allow();
         }
-    }
-
-    /** The dispatch, if it is denied. */
-    DeniedDispatch denial() {
-        if (denial == null) {
-            denial = new DeniedDispatch(paths);
-        }
-        return denial;
     }
 
     /** Runs the rest of a dispatch. Only the end of the outermost one is that of the application. */
@@ -197,84 +197,54 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         event.getAsyncContext().addListener(this);
     }
 
+    /** Answers a denial. */
+    @FunctionalInterface
+    interface Answer {
+        void write() throws IOException;
+    }
+
+    /** Answers the denial of the dispatch, and treats the dispatches of the answer as parts of it. */
+    void reject(HttpServletRequest request, Answer answer) throws IOException {
+        boolean nested = rejecting;
+        boolean startedBefore = request.isAsyncStarted();
+        rejecting = true;
+        try {
+            answer.write();
+        } finally {
+            rejecting = nested;
+            answeredLater |= !startedBefore && request.isAsyncStarted();
+        }
+    }
+
     /**
-     * A denied dispatch, and its answer. A handler may answer with a page that the denying rule matches too: by a FORWARD,
-     * an asynchronous dispatch, or an error page. Any other dispatch of the request is a new try. Used by the one thread
-     * that has the request.
+     * Whether a dispatch is a part of the answer to a denial. A handler may answer with a page that the denying rule matches too: by a
+     * FORWARD, an asynchronous dispatch, or an error page. Any other dispatch is a new try of the request. Outside of the rejection
+     * itself, one to the denied path is never a part: a handler may hold the request and dispatch it again later.
      */
-    static final class DeniedDispatch {
-        private List<String> paths;
-
-        /** For the part of the answer that is being decided. */
-        private List<String> pathsOfPart = List.of();
-
-        private boolean rejecting;
-        private boolean answeredLater;
-
-        DeniedDispatch(List<String> paths) {
-            this.paths = paths;
+    private boolean isAnswer(HttpServletRequest request, List<String> to) {
+        DispatcherType type = request.getDispatcherType();
+        if (type == DispatcherType.REQUEST) {
+            return false;
         }
-
-        /** Answers the denial. */
-        @FunctionalInterface
-        interface Answer {
-            void write() throws IOException;
+        if (rejecting && type == DispatcherType.FORWARD) {
+            return true;
         }
+        // The container sets the attribute when it dispatches to an error page, which may forward.
+        return (answeredLater || request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) != null)
+                && to.stream().noneMatch(this::isDenied);
+    }
 
-        /** Runs the answer, and treats its dispatches as parts of the answer. */
-        void reject(HttpServletRequest request, Answer answer) throws IOException {
-            boolean nested = rejecting;
-            boolean startedBefore = request.isAsyncStarted();
-            rejecting = true;
-            try {
-                answer.write();
-            } finally {
-                rejecting = nested;
-                answeredLater |= !startedBefore && request.isAsyncStarted();
-            }
-        }
+    private boolean isDenied(String path) {
+        return Stream.concat(paths.stream(), pathsOfPart.stream())
+                .anyMatch(denied -> plain(denied).equalsIgnoreCase(plain(path)));
+    }
 
-        /**
-         * Whether a dispatch is a part of the answer. Outside of the rejection itself, a dispatch to the denied path is
-         * never a part: a handler may hold the request and dispatch it again later.
-         */
-        boolean isAnsweredBy(HttpServletRequest request, List<String> to) {
-            DispatcherType type = request.getDispatcherType();
-            if (type == DispatcherType.REQUEST) {
-                return false;
-            }
-            if (rejecting && type == DispatcherType.FORWARD) {
-                return true;
-            }
-            // The container sets the attribute when it dispatches to an error page, which may forward.
-            return (answeredLater || request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) != null)
-                    && to.stream().noneMatch(this::isDenied);
+    /** Without slashes at the end. */
+    private static String plain(String path) {
+        int end = path.length();
+        while (end > 0 && path.charAt(end - 1) == '/') {
+            end--;
         }
-
-        /** Begins a dispatch that is a part of the answer. If it is not allowed, its path is a denied one too. */
-        void beginPart(List<String> to) {
-            if (!pathsOfPart.isEmpty()) {
-                paths = Stream.concat(paths.stream(), pathsOfPart.stream()).toList();
-            }
-            pathsOfPart = to;
-        }
-
-        void allowPart() {
-            pathsOfPart = List.of();
-        }
-
-        private boolean isDenied(String path) {
-            return Stream.concat(paths.stream(), pathsOfPart.stream())
-                    .anyMatch(denied -> plain(denied).equalsIgnoreCase(plain(path)));
-        }
-
-        /** Without slashes at the end. */
-        private static String plain(String path) {
-            int end = path.length();
-            while (end > 0 && path.charAt(end - 1) == '/') {
-                end--;
-            }
-            return path.substring(0, end);
-        }
+        return path.substring(0, end);
     }
 }

@@ -1,18 +1,13 @@
 package io.limiter.webflux;
 
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
-import io.limiter.http.internal.BeforeTheDoor;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.http.server.reactive.HttpHandler;
@@ -45,15 +40,16 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
 
     private final int order;
     private final String basePath;
-    private final BiFunction<LimiterConfig, WebAdmission.@Nullable Rules, WebAdmission.Rules> maker;
 
     private RateLimitWebFilter(Builder builder) {
         super(builder.shared);
         this.order = builder.order;
         this.basePath = builder.basePath;
-        this.maker = WebAdmission.Rules.maker(
-                builder.limiter, builder.source, Map.copyOf(builder.rule), DoorBuilder.Choice.of(builder));
-        begin(builder.limiter);
+        Map<String, String> own = Map.copyOf(builder.rule);
+        DoorBuilder.Choice<ServerWebExchange, WebRejectionHandler> choice = DoorBuilder.Choice.of(builder);
+        begin(
+                builder.limiter,
+                config -> WebAdmission.Rules.of(builder.limiter, config, builder.source, own, choice, basePath));
     }
 
     /** A builder of a filter with the configured rules of this limiter, and others. */
@@ -115,22 +111,8 @@ public final class RateLimitWebFilter extends Door<WebAdmission.Rules> implement
     }
 
     @Override
-    protected WebAdmission.Rules make(LimiterConfig config, WebAdmission.@Nullable Rules before) {
-        return maker.apply(config, before);
-    }
-
-    @Override
     protected String prefix() {
         return basePath;
-    }
-
-    @Override
-    protected List<String> findings(WebAdmission.Rules now) {
-        List<String> all = new ArrayList<>(now.findings());
-        if (!basePath.isEmpty()) {
-            all.addAll(BeforeTheDoor.prefixFindings(basePath, now.http().configured()));
-        }
-        return all;
     }
 
     @Override

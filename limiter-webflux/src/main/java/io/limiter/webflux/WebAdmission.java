@@ -5,6 +5,7 @@ import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.Admission;
+import io.limiter.http.internal.BeforeTheDoor;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder.Choice;
 import io.limiter.http.internal.HeldPlaces;
@@ -17,9 +18,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiFunction;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
@@ -39,46 +38,52 @@ final class WebAdmission extends Admission {
      *
      * @param needsUser whether the user of an exchange may count
      * @param needsSession whether its session may
+     * @param findings what operators should know
      */
     record Rules(
             HttpRules http,
             WebRejections rejections,
             boolean needsUser,
             boolean needsSession,
-            Collection<Policy> policies)
+            Collection<Policy> policies,
+            List<String> findings)
             implements Door.Rules {
         /**
-         * What makes those of a filter.
+         * Those of a filter.
          *
          * @param source where its own properties are written
          * @param own properties of a rule that only it has; empty for none
+         * @param basePath the path before all paths of the application; empty if there is none
          */
-        static BiFunction<LimiterConfig, @Nullable Rules, Rules> maker(
+        static Rules of(
                 Limiter limiter,
+                LimiterConfig all,
                 String source,
                 Map<String, String> own,
-                Choice<ServerWebExchange, WebRejectionHandler> choice) {
-            return (all, before) -> {
-                LimiterConfig config = own.isEmpty() ? all : all.with(source, own);
-                NamedClasses classes = choice.classes(ServerWebExchange.class);
-                HttpRules http = choice.rules(limiter, config, classes, before == null ? null : before.http);
-                List<RuleDefinition> rules = http.configured();
-                boolean needsUser = config.settings().callers().exempt().needUser()
-                        || has(rules, KeyPart.Kind.USER)
-                        || rules.stream()
-                                .anyMatch(rule -> !rule.isBeforeAuthentication()
-                                        || rule.charging().plans() != null);
-                return new Rules(
-                        http,
-                        new WebRejections(config, choice.handler(), classes),
-                        needsUser,
-                        has(rules, KeyPart.Kind.SESSION),
-                        own.isEmpty()
-                                ? List.of()
-                                : rules.stream()
-                                        .flatMap(rule -> rule.policies().stream())
-                                        .toList());
-            };
+                Choice<ServerWebExchange, WebRejectionHandler> choice,
+                String basePath) {
+            LimiterConfig config = own.isEmpty() ? all : all.with(source, own);
+            NamedClasses classes = choice.classes(ServerWebExchange.class);
+            HttpRules http = choice.rules(limiter, config, classes);
+            List<RuleDefinition> rules = http.configured();
+            boolean needsUser = config.settings().callers().exempt().needUser()
+                    || has(rules, KeyPart.Kind.USER)
+                    || rules.stream()
+                            .anyMatch(rule -> !rule.isBeforeAuthentication()
+                                    || rule.charging().plans() != null);
+            Stream<Policy> policies =
+                    own.isEmpty() ? Stream.of() : rules.stream().flatMap(rule -> rule.policies().stream());
+            List<String> findings = http.findings();
+            if (!basePath.isEmpty()) {
+                findings.addAll(BeforeTheDoor.prefixFindings(basePath, rules));
+            }
+            return new Rules(
+                    http,
+                    new WebRejections(config, choice.handler(), classes),
+                    needsUser,
+                    has(rules, KeyPart.Kind.SESSION),
+                    policies.toList(),
+                    findings);
         }
 
         private static boolean has(List<RuleDefinition> rules, KeyPart.Kind kind) {
@@ -135,10 +140,6 @@ final class WebAdmission extends Admission {
     }
 
     private Mono<Void> run() {
-        boolean hasEnd;
-        synchronized (ledger) {
-            hasEnd = ledger.hasEnd();
-        }
-        return hasEnd ? ledger.run(chain, exchange) : chain.filter(exchange);
+        return ledger.hasEnd() ? ledger.run(chain, exchange) : chain.filter(exchange);
     }
 }

@@ -8,14 +8,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The way of one dispatch of a request through a door: what it is charged, and whether it is admitted, answered or held. It holds the
  * answer; {@link DispatchCharges} the charges of this dispatch, the {@link RequestLedger} those of the whole request, and {@link
  * HeldPlaces} the requests that wait. The door reads the request, writes the answer, and tells the ledger the end. Thread-safe; the
- * ledger is locked while it is changed here, but not where one thread at a time has the request, which may block.
+ * ledger is locked while it is changed here.
  *
  * <p>An answer that is known at once makes no future. If the thread of the request may block, it waits for the backend; no thread waits
  * for permits.
@@ -82,18 +81,13 @@ public abstract class Admission implements HeldPlaces.Refusable {
             refusal = http.config().settings().callers().deniedStatus();
             return null;
         }
-        try {
-            charge();
-        } finally {
-            // What was counted before one fails stays open.
-            if (!charges.isEmpty()) {
-                withLedger(ledger -> {
-                    ledger.begin(request.request(), request.paths());
-                    charges.record(ledger);
-                });
+        for (int rule : http.candidates(request)) {
+            RuleCharge charge = http.charge(rule, request);
+            if (charge != null) {
+                record(charge);
             }
         }
-        if (charges.isEmpty()) {
+        if (!isCounted()) {
             return null;
         }
         boolean isPending = false;
@@ -116,27 +110,20 @@ public abstract class Admission implements HeldPlaces.Refusable {
         return isPending ? whenKnown() : null;
     }
 
-    /** Collects what the rules charge. A request that none counts has no object for it. */
-    private void charge() {
-        for (int rule : http.candidates(request)) {
-            RuleCharge charge = http.charge(rule, request);
-            if (charge != null) {
-                charges = charges.isEmpty() ? http.noCharges() : charges;
-                charges.add(charge);
+    /** Records what a rule charges; if a later one fails, it stays open. A request that no rule counts has no object for it. */
+    private void record(RuleCharge charge) {
+        RequestLedger ledger = ledger();
+        synchronized (ledger) {
+            if (!isCounted()) {
+                charges = http.noCharges();
+                ledger.begin(request.request(), request.paths());
             }
+            charges.record(charge, ledger);
         }
     }
 
-    /** Uses the ledger, and locks it unless one thread at a time has the request. */
-    private void withLedger(Consumer<RequestLedger> use) {
-        RequestLedger ledger = ledger();
-        if (isBlocking) {
-            use.accept(ledger);
-        } else {
-            synchronized (ledger) {
-                use.accept(ledger);
-            }
-        }
+    private boolean isCounted() {
+        return charges != DispatchCharges.NONE;
     }
 
     private CompletableFuture<Admission> whenKnown() {
@@ -167,23 +154,19 @@ public abstract class Admission implements HeldPlaces.Refusable {
         denialWithoutPlans().whenComplete((denied, failed) -> {
             if (denied != null || failed != null) {
                 complete(denied, failed);
-            } else if (isHeld) {
-                charges.lookUpPlans().whenComplete((found, never) -> askLater());
             } else {
-                askLater();
+                CompletableFuture<?> plans = isHeld ? charges.lookUpPlans() : CompletableFuture.completedFuture(null);
+                plans.whenComplete((found, never) -> {
+                    try {
+                        if (!pending().isDone()) {
+                            ask();
+                        }
+                    } catch (Throwable wrong) {
+                        complete(null, wrong);
+                    }
+                });
             }
         });
-    }
-
-    /** Asks after the lookup of plans, unless the request was given up meanwhile. */
-    private void askLater() {
-        try {
-            if (!pending().isDone()) {
-                ask();
-            }
-        } catch (Throwable failed) {
-            complete(null, failed);
-        }
     }
 
     private CompletableFuture<@Nullable Decision> pending() {
@@ -195,7 +178,10 @@ public abstract class Admission implements HeldPlaces.Refusable {
      * let it wait. Complete if the thread may block.
      */
     private CompletableFuture<@Nullable Decision> denialWithoutPlans() {
-        withLedger(ledger -> due = ledger.due(charges.enforced()));
+        RequestLedger ledger = ledger();
+        synchronized (ledger) {
+            due = ledger.due(charges.enforced());
+        }
         if (due.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
@@ -218,11 +204,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** Asks for what is due: on the thread that brings the request, or after the lookup of plans, which the dispatch was held for. */
     private void ask() {
-        withLedger(ledger -> {
+        RequestLedger ledger = ledger();
+        synchronized (ledger) {
             charges.recordPending(ledger);
             due = ledger.addCharges(charges.enforced());
             shadows = ledger.addShadows(charges.shadows());
-        });
+        }
         if (due.isEmpty()) {
             if (pending != null) {
                 pending.complete(null);
@@ -232,15 +219,14 @@ public abstract class Admission implements HeldPlaces.Refusable {
         Duration reserved = charges.reservedFor(due);
         boolean mayWait = reserved == null && charges.mayWait(due);
         if (isBlocking && !mayWait) {
-            decision =
-                    reserved == null ? takeNow() : ledger().note(http.limiter().reserve(due, reserved));
+            decision = reserved == null ? takeNow() : ledger.note(http.limiter().reserve(due, reserved));
             return;
         }
         // One that may not be held does not wait; with a wait of zero it does not overtake those that wait.
         boolean isHeld = mayWait && (pending == null ? tryTakePlace() : placeOf != null);
         CompletableFuture<Decision> answer;
         if (reserved != null) {
-            answer = http.limiter().reserveAsync(due, reserved).thenApply(ledger()::note);
+            answer = http.limiter().reserveAsync(due, reserved).thenApply(ledger::note);
         } else {
             PermitRequest permits = PermitRequest.of(due).withEnd();
             permits = isBlocking ? permits.withBlocking() : permits;
@@ -311,10 +297,13 @@ public abstract class Admission implements HeldPlaces.Refusable {
                 decision = pending.join();
             }
         }
-        if (charges.isEmpty() && refusal == 0) {
+        if (!isCounted() && refusal == 0) {
             return true;
         }
-        withLedger(this::note);
+        RequestLedger ledger = ledger();
+        synchronized (ledger) {
+            note(ledger);
+        }
         if (decision != null) {
             request.request().setAttribute(HttpRules.DECISION, decision);
         }

@@ -13,6 +13,7 @@ import io.limiter.internal.config.RuleDefinition.Position;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.rule.ShadowCounter;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -56,12 +57,14 @@ final class ConfiguredRule {
         this.cost = RuleCost.of(rule, classes);
         this.hasMember = !rule.charging().member().isEmpty();
         this.terms = new RuleCharge.Terms(
+                rule.name(),
                 // Source and name: two limiters on one rate limiter may have different rules with one name.
                 List.of(source, rule.name()),
                 isShadow,
-                new RuleOutcomes(rule.name(), rule.charging().outcomes()),
+                rule.charging().outcomes(),
                 rule.charging().actual(),
-                rule.charging().maxWait());
+                rule.charging().maxWait(),
+                new AtomicInteger());
     }
 
     /**

@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DispatchCharges {
     /** Those of a dispatch that no rule counts. */
-    static final DispatchCharges NONE = new DispatchCharges(List.of(), false, false);
+    static final DispatchCharges NONE = new DispatchCharges(false, false);
 
-    private List<RuleCharge> rules;
     private final boolean hasEnd;
     private final boolean mayWait;
     private List<Charge> enforced = List.of();
@@ -31,36 +30,27 @@ final class DispatchCharges {
     private List<RuleCharge> recorded = List.of();
 
     /**
-     * Those of the rules.
+     * Without charges yet.
      *
      * @param hasEnd whether a rule may have something to do when the request ends
      * @param mayWait whether a rule lets requests wait
      */
-    DispatchCharges(List<RuleCharge> rules, boolean hasEnd, boolean mayWait) {
-        this.rules = rules;
+    DispatchCharges(boolean hasEnd, boolean mayWait) {
         this.hasEnd = hasEnd;
         this.mayWait = mayWait;
     }
 
-    /** Adds that of one more rule. Only for those that began without rules. */
-    void add(RuleCharge rule) {
-        rules = RuleCharge.with(rule, rules);
-    }
-
-    /** Whether no rule counts the dispatch. */
-    boolean isEmpty() {
-        return rules.isEmpty();
-    }
-
-    /** Records the rules whose charges are known, if they are new to the request. */
-    void record(RequestLedger ledger) {
-        // No iterator: called for each request.
-        for (int i = 0; i < rules.size(); i++) {
-            RuleCharge one = rules.get(i);
-            if (one.pending() == null) {
-                record(one, ledger);
-            } else if (!ledger.has(one.rule().identity())) {
-                pending = RuleCharge.with(one, pending);
+    /** Records a rule that is new to the request, when its charge is known. */
+    void record(RuleCharge rule, RequestLedger ledger) {
+        Charge charge = rule.charge();
+        if (charge == null) {
+            pending = ledger.has(rule.rule().identity()) ? pending : RuleCharge.with(rule, pending);
+        } else if (rule.rule().isShadow()) {
+            shadows = ledger.add(rule.rule().identity()) ? with(charge, shadows) : shadows;
+        } else if (ledger.add(rule, hasEnd)) {
+            enforced = with(charge, enforced);
+            if (mayWait || hasEnd) {
+                recorded = RuleCharge.with(rule, recorded);
             }
         }
     }
@@ -81,21 +71,9 @@ final class DispatchCharges {
     /** Records the rules whose plans were looked up, if they are new to the request. */
     void recordPending(RequestLedger ledger) {
         for (RuleCharge one : pending) {
-            RuleCharge known = one.known();
+            Charge known = Objects.requireNonNull(one.pending()).charge().get();
             if (known != null) {
-                record(known, ledger);
-            }
-        }
-    }
-
-    private void record(RuleCharge rule, RequestLedger ledger) {
-        Charge charge = Objects.requireNonNull(rule.charge());
-        if (rule.rule().isShadow()) {
-            shadows = ledger.add(rule.rule().identity()) ? with(charge, shadows) : shadows;
-        } else if (ledger.add(rule, hasEnd)) {
-            enforced = with(charge, enforced);
-            if (mayWait || hasEnd) {
-                recorded = RuleCharge.with(rule, recorded);
+                record(new RuleCharge(one.rule(), known, null), ledger);
             }
         }
     }

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +31,7 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
         HttpRules http();
 
         /** What operators should know, as sentences for the log. */
-        default List<String> findings() {
-            return http().findings();
-        }
+        List<String> findings();
 
         /** The policies that the configuration must keep for the filter. */
         default Collection<Policy> policies() {
@@ -55,9 +54,6 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
         this.places = shared == null ? new HeldPlaces(0) : shared;
     }
 
-    /** Makes what it has under a configuration, after what it had; null if that is the first one. */
-    protected abstract R make(LimiterConfig config, @Nullable R before);
-
     /** The path before all paths of the application, without a slash at its end. */
     protected String prefix() {
         return "";
@@ -66,26 +62,29 @@ public abstract class Door<R extends Door.Rules> implements Holding, AutoCloseab
     /** Checks what it has now, at the beginning and after each new configuration. */
     protected void check(R now) {}
 
-    /** What operators should know of what it has, as sentences for the log. */
-    protected List<String> findings(R now) {
-        return now.findings();
-    }
-
-    /** Puts it into service with the rules of a limiter, unless it is. */
-    protected final void begin(Limiter limiter) {
+    /**
+     * Puts it into service with the rules of a limiter, unless it is.
+     *
+     * @param maker makes what it has under a configuration
+     */
+    protected final void begin(Limiter limiter, Function<LimiterConfig, R> maker) {
         if (isInService) {
             return;
         }
         places = isShared ? places : new HeldPlaces(limiter);
-        inForce = limiter.<R>derive(this::make, Rules::policies)
+        inForce = limiter.<R>derive(config -> make(config, maker), Rules::policies)
                 .onReplaced(this::check)
-                .reporting(HttpRules::log, this::findings);
+                .reporting(HttpRules::log, Rules::findings);
         isInService = true;
     }
 
-    private R make(LimiterConfig config) {
+    private R make(LimiterConfig config, Function<LimiterConfig, R> maker) {
+        R made = maker.apply(config);
         Derived<R> before = inForce;
-        return make(config, before == null ? null : before.get());
+        for (int i = 0; before != null && i < made.all().size(); i++) {
+            made.all().get(i).continueFrom(before.get().all().get(i));
+        }
+        return made;
     }
 
     /**

@@ -94,19 +94,13 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         /**
          * The rules under a configuration.
          *
-         * @param before those that they replace; null if there are none
          * @throws IllegalArgumentException if there is no rule, and all were chosen, or a class can't be made
          */
-        public HttpRules rules(
-                Limiter limiter, LimiterConfig config, NamedClasses classes, @Nullable HttpRules before) {
+        public HttpRules rules(Limiter limiter, LimiterConfig config, NamedClasses classes) {
             checkRules(config);
             List<RuleDefinition> configured =
                     config.settings().rules().stream().filter(this::has).toList();
-            HttpRules made = new HttpRules(limiter, config, configured, rules, classes);
-            if (before != null) {
-                made.continueFrom(before);
-            }
-            return made;
+            return new HttpRules(limiter, config, configured, rules, classes);
         }
 
         /**

@@ -40,13 +40,16 @@ public final class Explainer {
     private final RuleRequest request;
     private final List<RuleReport> reports = new ArrayList<>();
     /** What the enforced rules charge, as far as it is known. */
-    private final List<RuleCharge> charges = new ArrayList<>();
+    private final DispatchCharges charges = new DispatchCharges(false, true);
+
+    private final RequestLedger ledger;
     /** What classes of the application decide of the enforced rules that count the request, as sentences. */
     private final List<String> undecided = new ArrayList<>();
 
     private Explainer(HttpRules rules, RuleRequest request) {
         this.rules = rules;
         this.request = request;
+        this.ledger = new RequestLedger(rules.limiter(), null);
     }
 
     /**
@@ -72,15 +75,14 @@ public final class Explainer {
             int status = rules.config().settings().callers().deniedStatus();
             return explanation(status, "limiter.deny.addresses has the client's address", LimitOutcome.NEVER);
         }
-        DispatchCharges all = new DispatchCharges(charges, false, true);
-        all.record(new RequestLedger(rules.limiter(), null));
-        if (all.enforced().isEmpty() && undecided.isEmpty()) {
+        List<Charge> enforced = charges.enforced();
+        if (enforced.isEmpty() && undecided.isEmpty()) {
             return explanation(0, "no rule counts the request", 0);
         }
-        Decision looked = all.enforced().isEmpty() ? null : look(all.enforced());
+        Decision looked = enforced.isEmpty() ? null : look(enforced);
         if (looked != null && !looked.allowed()) {
             String reason = reason(looked)
-                    + (all.mayWaitFor(looked) ? "; it waits for that first, unless too many requests wait" : "");
+                    + (charges.mayWaitFor(looked) ? "; it waits for that first, unless too many requests wait" : "");
             return explanation(DenialAnswer.of(rules.config(), looked).status(), reason, looked.retryAfterMicros());
         }
         String unknown = String.join("; ", undecided);
@@ -124,7 +126,7 @@ public final class Explainer {
         String classes = counts ? decidedByClasses(definition) : "";
         RuleCharge made = counts && classes.isEmpty() ? rule.charge(request) : null;
         if (made != null && isEnforced) {
-            charges.add(made);
+            charges.record(made, ledger);
         }
         if (!classes.isEmpty() && isEnforced) {
             undecided.add("rule '" + name + "'" + classes);

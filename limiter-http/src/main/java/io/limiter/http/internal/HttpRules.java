@@ -87,7 +87,7 @@ public final class HttpRules {
                 .anyMatch(rule -> rule.charging().outcomes() != null
                         || rule.charging().actual() != null
                         || rule.policies().stream().anyMatch(Policy::isInFlight));
-        this.mayWait = configured.stream().anyMatch(HttpRules::waits);
+        this.mayWait = !waiting().isEmpty();
         this.shadowCounter = new ShadowCounter(limiter);
         Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
         this.enabled = configured.stream()
@@ -127,7 +127,7 @@ public final class HttpRules {
         return hasEnd;
     }
 
-    /** What operators should know of the rules, as sentences for {@link #log}. */
+    /** What operators should know of the rules, as sentences for {@link #log}; the list is the caller's. */
     public List<String> findings() {
         List<String> all = new ArrayList<>(addresses.findings());
         for (RuleDefinition rule : configured) {
@@ -142,7 +142,8 @@ public final class HttpRules {
     /** The names of the rules that let requests wait for permits. */
     public List<String> waiting() {
         return configured.stream()
-                .filter(HttpRules::waits)
+                .filter(rule -> rule.mode() == Mode.ENFORCED
+                        && !rule.charging().maxWait().isZero())
                 .map(RuleDefinition::name)
                 .toList();
     }
@@ -150,11 +151,6 @@ public final class HttpRules {
     /** Logs a finding. */
     public static void log(String finding) {
         LOG.warn(finding);
-    }
-
-    /** Whether requests may wait that the rule denies. */
-    private static boolean waits(RuleDefinition rule) {
-        return rule.mode() == Mode.ENFORCED && !rule.charging().maxWait().isZero();
     }
 
     /** Whether no request is limited or denied. */
@@ -174,7 +170,7 @@ public final class HttpRules {
 
     /** The charges of a dispatch that no rule has counted yet. */
     DispatchCharges noCharges() {
-        return new DispatchCharges(List.of(), hasEnd, mayWait);
+        return new DispatchCharges(hasEnd, mayWait);
     }
 
     /** The numbers of the rules that may count a dispatch, in their order: those of the configuration, then those in code. */
@@ -196,10 +192,7 @@ public final class HttpRules {
         return charge == null
                 ? null
                 : new RuleCharge(
-                        new RuleCharge.Terms(
-                                List.of(rule, charge.policy().name()), false, RuleOutcomes.ALL, null, null),
-                        charge,
-                        null);
+                        RuleCharge.Terms.ofCode(List.of(rule, charge.policy().name())), charge, null);
     }
 
     /** Whether the application has rules in code. */

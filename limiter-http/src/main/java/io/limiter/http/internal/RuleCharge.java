@@ -4,6 +4,7 @@ import io.limiter.Charge;
 import io.limiter.TimeSource;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.Throttle;
+import io.limiter.internal.config.CountedOutcomes;
 import io.limiter.internal.config.RequestCost.ActualCost;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,18 +55,52 @@ record RuleCharge(
     /**
      * What all charges of a rule have in common.
      *
+     * @param name empty for a rule in code
      * @param identity of the rule, the same in each configuration that has it
-     * @param outcomes which responses keep the charge
+     * @param outcomes which responses keep the charge; null for all
      * @param actual where the application tells the cost, if the charge is an estimate; null if it is final
      * @param maxWait how long the request may wait if a limit denies the charge; null for a rule in code, which leaves
      *     that to the others
+     * @param givenBack how many of the first charges were given back; above {@value #FIRST} if one was not
      */
     record Terms(
+            String name,
             Object identity,
             boolean isShadow,
-            RuleOutcomes outcomes,
+            @Nullable CountedOutcomes outcomes,
             @Nullable ActualCost actual,
-            @Nullable Duration maxWait) {}
+            @Nullable Duration maxWait,
+            AtomicInteger givenBack) {
+        private static final int FIRST = 100;
+
+        /** Those of a rule in code: its charge is final, whatever the response. */
+        static Terms ofCode(Object identity) {
+            return new Terms("", identity, false, null, null, null, new AtomicInteger());
+        }
+
+        private boolean keeps(End end) {
+            return outcomes == null || outcomes.keeps(end.status, end.headers, end.attributes);
+        }
+
+        /** Notes what became of a charge. Logs if none of the first ones was kept. */
+        private void note(boolean isKept) {
+            if (outcomes == null || givenBack.get() > FIRST) {
+                return;
+            }
+            if (isKept) {
+                givenBack.set(FIRST + 1);
+            } else if (givenBack.incrementAndGet() == FIRST) {
+                LOG.warn(
+                        "RL-340 rule '{}' has given back each of its first {} charges, so it has limited nothing: {}"
+                                + " response had an outcome of {}. A login by a form answers with 302: see"
+                                + " header:Location. Logged once",
+                        name,
+                        FIRST,
+                        outcomes.counted() ? "no" : "each",
+                        outcomes);
+            }
+        }
+    }
 
     /**
      * A charge that depends on a plan, which is looked up first.
@@ -77,16 +113,6 @@ record RuleCharge(
     /** Whether it charges the same policy for the same key and member. */
     boolean isToSame(Charge other) {
         return charge != null && charge.isToSame(other);
-    }
-
-    /** The same with its charge, after the lookup of its plan; null if the charge can't be made. */
-    @Nullable
-    RuleCharge known() {
-        if (pending == null) {
-            return this;
-        }
-        Charge known = pending.charge.get();
-        return known == null ? null : new RuleCharge(rule, known, null);
     }
 
     /** Whether one of them is to the same policy, key and member. */
@@ -115,10 +141,10 @@ record RuleCharge(
     static boolean areBack(List<RuleCharge> makers, End end) {
         boolean isBack = !makers.isEmpty();
         for (RuleCharge one : makers) {
-            isBack = isBack && !one.rule.outcomes.keeps(end.status, end.headers, end.attributes);
+            isBack = isBack && !one.rule.keeps(end);
         }
         for (RuleCharge one : makers) {
-            one.rule.outcomes.note(!isBack);
+            one.rule.note(!isBack);
         }
         return isBack;
     }
@@ -151,8 +177,8 @@ record RuleCharge(
         }
         if (end.isCompleted() && MISSING_LOG.tryPass()) {
             LOG.warn(
-                    "RL-414 nobody told the cost of a request by {}, so it is charged {} instead of its estimate of {}. Logged once an"
-                            + " hour",
+                    "RL-414 nobody told the cost of a request by {}, so it is charged {} instead of its estimate of"
+                            + " {}. Logged once an hour",
                     actual,
                     assumed,
                     estimate);

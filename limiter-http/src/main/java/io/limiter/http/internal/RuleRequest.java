@@ -94,22 +94,19 @@ final class RuleRequest extends MatchableRequest {
 
     /** Whether it comes from one of these networks, whatever address a component before the limiter has read for it. */
     boolean isDeniedBy(List<IpNetwork> networks) {
-        return isIn(networks)
-                || reader.addresses
-                        .hiddenPeer(request)
-                        .filter(peer -> networks.stream().anyMatch(network -> network.contains(peer)))
-                        .isPresent();
+        return isIn(networks) || isIn(networks, reader.addresses.hiddenPeer(request));
     }
 
     /** Whether the client's address is in one of these networks: the address itself, and not the network that its key has. */
     private boolean isIn(List<IpNetwork> networks) {
-        IpAddress address = networks.isEmpty() ? null : client().address().orElse(null);
-        if (address != null) {
-            // Called for each rule that exempts networks, so without a stream.
-            for (IpNetwork network : networks) {
-                if (network.contains(address)) {
-                    return true;
-                }
+        return !networks.isEmpty() && isIn(networks, client().address().orElse(null));
+    }
+
+    private static boolean isIn(List<IpNetwork> networks, @Nullable IpAddress address) {
+        // Called for each rule that exempts networks, so without a stream.
+        for (IpNetwork network : networks) {
+            if (address != null && network.contains(address)) {
+                return true;
             }
         }
         return false;

@@ -5,10 +5,10 @@ import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
 import io.limiter.rule.PlanResolver;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +33,7 @@ final class TenantLimits implements PlanResolver {
     private final TimeSource time;
     private final Throttle log;
     /** The policies that were made, by their limits. Guarded by this. */
-    private final Map<List<?>, Known> byLimits = new HashMap<>();
+    private final Map<List<Limit>, Known> byLimits = new HashMap<>();
 
     TenantLimits(String rule, Policy byDefault, PlanResolver resolver, TimeSource time) {
         this.time = time;
@@ -43,26 +43,23 @@ final class TenantLimits implements PlanResolver {
         this.resolver = resolver;
     }
 
+    /** The plan itself unless it is limits; of limits that can't be used null, which is logged. */
     @Override
     public @Nullable Object plan(String caller) throws Exception {
-        return policy(resolver.plan(caller));
-    }
-
-    /** The plan itself unless it is limits; of limits that can't be used null, which is logged. */
-    private @Nullable Object policy(@Nullable Object plan) {
-        List<?> limits = plan instanceof Limit one
-                ? List.of(one)
-                : plan instanceof List<?> several ? new ArrayList<>(several) : null;
+        Object plan = resolver.plan(caller);
+        List<?> limits = plan instanceof Limit ? List.of(plan) : plan instanceof List<?> several ? several : null;
         if (limits == null) {
             return plan;
         }
         try {
-            return known(limits);
-        } catch (IllegalArgumentException unfit) {
+            return policy(limits.stream()
+                    .map(one -> Limit.class.cast(Objects.requireNonNull(one, "one is null")))
+                    .toList());
+        } catch (IllegalArgumentException | ClassCastException | NullPointerException unfit) {
             if (log.tryPass()) {
                 LOG.warn(
-                        "RL-342 rule '{}': the limits {} of a caller can't be used, so the caller has the default plan: {}."
-                                + " Logged once an hour",
+                        "RL-342 rule '{}': the limits {} of a caller can't be used, so the caller has the default"
+                                + " plan: {}. Logged once an hour",
                         rule,
                         limits.stream().limit(5).toList(),
                         unfit.getMessage());
@@ -71,7 +68,7 @@ final class TenantLimits implements PlanResolver {
         }
     }
 
-    private synchronized Policy known(List<?> limits) {
+    private synchronized Policy policy(List<Limit> limits) {
         long now = time.nowMicros();
         Known known = byLimits.get(limits);
         if (known == null && byLimits.size() >= MOST) {
@@ -80,19 +77,8 @@ final class TenantLimits implements PlanResolver {
         if (known == null && byLimits.size() >= MOST) {
             throw new IllegalArgumentException("there are " + MOST + " different ones already; round the numbers");
         }
-        Policy policy = known == null ? newPolicy(limits) : known.policy;
+        Policy policy = known == null ? byDefault.withLimits(limits) : known.policy;
         byLimits.put(limits, new Known(policy, now));
         return policy;
-    }
-
-    private Policy newPolicy(List<?> limits) {
-        List<Limit> all = new ArrayList<>();
-        for (Object one : limits) {
-            if (!(one instanceof Limit limit)) {
-                throw new IllegalArgumentException("each must be a Limit, and one is " + one);
-            }
-            all.add(limit);
-        }
-        return byDefault.withLimits(all);
     }
 }

@@ -1,8 +1,6 @@
 package io.limiter.http.internal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
 import io.limiter.Limit;
@@ -13,6 +11,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What several rules charge a dispatch. */
@@ -42,29 +41,15 @@ class DispatchChargesTest {
         assertEquals(List.of("two"), policies(recorded(rule(1, ONE, 1), rule(2, TWO, 1))));
     }
 
-    @Test
-    void nothingIsRecordedUntilItIsAsked() {
-        DispatchCharges charges = new DispatchCharges(List.of(rule(1, ONE, 1)), false, false);
-        assertFalse(charges.isEmpty());
-        assertEquals(List.of(), charges.enforced());
-        assertFalse(ledger.has(1));
-    }
-
-    @Test
-    void noRuleIsNoCharge() {
-        assertTrue(new DispatchCharges(List.of(), false, false).isEmpty());
-    }
-
     private List<Charge> recorded(RuleCharge... rules) {
-        DispatchCharges charges = new DispatchCharges(List.of(rules), false, false);
-        charges.record(ledger);
+        DispatchCharges charges = new DispatchCharges(false, false);
+        Stream.of(rules).forEach(rule -> charges.record(rule, ledger));
         return charges.enforced();
     }
 
     private static RuleCharge rule(int identity, Policy policy, long permits) {
         Charge charge = new Charge(policy, PartitionKey.of("a"), permits);
-        return new RuleCharge(
-                new RuleCharge.Terms(identity, false, RuleOutcomes.ALL, null, Duration.ZERO), charge, null);
+        return new RuleCharge(RuleCharge.Terms.ofCode(identity), charge, null);
     }
 
     private static List<String> policies(List<Charge> charges) {

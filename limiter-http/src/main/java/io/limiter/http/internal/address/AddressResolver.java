@@ -134,14 +134,14 @@ public final class AddressResolver {
 
     /**
      * The peer of the TCP connection, if it is not the one that the client was found by and not a trusted proxy: to
-     * deny clients that write themselves another address.
+     * deny clients that write themselves another address. Null for none.
      */
-    public Optional<IpAddress> hiddenPeer(Request request) {
+    public @Nullable IpAddress hiddenPeer(Request request) {
         String peer = source == Source.AUTO ? request.peerAddress() : null;
         IpAddress address = peer == null ? null : Node.address(peer, true);
-        return Optional.ofNullable(address)
-                .filter(one -> !isTrusted(one, true))
-                .map(one -> one.unmapped().untranslated());
+        return address == null || isTrusted(address, true)
+                ? null
+                : address.unmapped().untranslated();
     }
 
     /** Whether the address of a client can be another one than its connection has, because something replaces it. */

@@ -19,32 +19,31 @@ public final class ConnectionPeer {
     private static final String TOMCAT = "org.apache.catalina.connector.RequestFacade";
     private static final String FIELD = "request";
 
-    /** How to get from the request of a server to the peer: methods, and a field. */
+    private static final String OF_JETTY = "getConnectionMetaData getConnection getEndPoint getRemoteSocketAddress";
+
+    /** How to get from the request of a server, by its class, to the peer: methods, and a field. */
+    private static final Map<String, String> KNOWN = Map.of(
+            TOMCAT,
+            FIELD + " getPeerAddr",
+            "org.eclipse.jetty.ee.servlet.ServletApiRequest",
+            "getRequest " + OF_JETTY,
+            "org.eclipse.jetty.server.internal.HttpChannelState$ChannelRequest",
+            OF_JETTY,
+            "io.undertow.servlet.spec.HttpServletRequestImpl",
+            "getExchange getConnection getPeerAddress",
+            "io.undertow.server.HttpServerExchange",
+            "getConnection getPeerAddress",
+            "reactor.netty.http.server.HttpServerOperations",
+            "connectionRemoteAddress");
+
+    /** The way of a class, or of the one that it extends; empty if it is unknown. */
     private static final ClassValue<List<String>> WAYS = new ClassValue<>() {
         @Override
         protected List<String> computeValue(Class<?> type) {
-            for (Class<?> one = type; one != null; one = one.getSuperclass()) {
-                String name = one.getName();
-                if (name.equals(TOMCAT)) {
-                    return List.of(FIELD, "getPeerAddr");
-                } else if (name.matches("org\\.eclipse\\.jetty\\.ee[0-9]+\\.servlet\\.ServletApiRequest")) {
-                    return List.of(
-                            "getRequest",
-                            "getConnectionMetaData",
-                            "getConnection",
-                            "getEndPoint",
-                            "getRemoteSocketAddress");
-                } else if (name.equals("org.eclipse.jetty.server.internal.HttpChannelState$ChannelRequest")) {
-                    return List.of("getConnectionMetaData", "getConnection", "getEndPoint", "getRemoteSocketAddress");
-                } else if (name.equals("io.undertow.servlet.spec.HttpServletRequestImpl")) {
-                    return List.of("getExchange", "getConnection", "getPeerAddress");
-                } else if (name.equals("io.undertow.server.HttpServerExchange")) {
-                    return List.of("getConnection", "getPeerAddress");
-                } else if (name.equals("reactor.netty.http.server.HttpServerOperations")) {
-                    return List.of("connectionRemoteAddress");
-                }
-            }
-            return List.of();
+            // Jetty has a package for each version of Jakarta EE.
+            String way = KNOWN.get(type.getName().replaceFirst("[.]ee[0-9]+[.]", ".ee."));
+            Class<?> above = type.getSuperclass();
+            return way != null ? List.of(way.split(" ")) : above == null ? List.of() : get(above);
         }
     };
 

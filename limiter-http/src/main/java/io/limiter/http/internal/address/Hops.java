@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,6 +32,10 @@ final class Hops {
     /** A pair, or none, and the semicolon after it. Possessive, so that there is no backtracking and no deep stack. */
     private static final Pattern PAIR =
             Pattern.compile("\\G[ \\t]*+(?:" + TOKEN + "=(?:" + TOKEN + "|" + QUOTED + ")[ \\t]*+)?+(?:;|\\z)");
+
+    /** An element, and the comma after it: commas in quotes are a part of it. Possessive too. */
+    private static final Pattern ELEMENT =
+            Pattern.compile("\\G((?:[^\",]++|\"(?:[^\"\\\\]++|\\\\.)*+\")*+)(?:,|\\z)", Pattern.DOTALL);
 
     private static final Pattern ESCAPED = Pattern.compile("\\\\(.)", Pattern.DOTALL);
 
@@ -65,25 +70,32 @@ final class Hops {
 
     private int elementsLeft;
 
-    /** Whether the current line is too long, so that its first element can't be read, nor anything before it. */
-    private boolean cut;
-
     Hops(Form form, List<String> lines) {
         this.form = form;
         this.lines = lines;
         this.line = lines.size();
     }
 
-    /** Goes to the next hop; null when there is none. */
+    /** Goes to the next hop; null when there is none. A broken one is the last. */
     @Nullable
     Hop next() {
         while (elementsLeft > 0 || line > 0) {
-            Hop malformed = elementsLeft == 0 ? readLine() : null;
-            if (malformed != null) {
-                return malformed;
+            if (elementsLeft == 0) {
+                String whole = Objects.requireNonNullElse(lines.get(--line), "");
+                elements = elements(whole);
+                elementsLeft = elements.size();
+                charsLeft -= whole.length();
+                if (elementsLeft == 0) {
+                    boolean isTwice = form == Form.SINGLE;
+                    return broken(
+                            whole,
+                            isTwice
+                                    ? "the header has one address and came " + lines.size() + " times"
+                                    : "a quote has no end");
+                }
             }
             String element = stripped(elements.get(--elementsLeft));
-            if (cut && elementsLeft == 0) {
+            if (charsLeft < 0 && elementsLeft == 0) {
                 return broken(element, "more than " + MAX_CHARS + " characters had to be read");
             }
             if (!element.isEmpty() || form == Form.SINGLE) {
@@ -96,28 +108,28 @@ final class Hops {
         return null;
     }
 
-    /** Reads the elements of the previous line; returns a hop if it is malformed. */
-    private @Nullable Hop readLine() {
-        if (form == Form.SINGLE && lines.size() > 1) {
-            return broken(line(lines.size() - 1), "the header has one address and came " + lines.size() + " times");
-        }
-        String whole = line(--line);
-        cut = whole.length() > charsLeft;
-        List<String> found = List.of(whole);
+    /**
+     * The elements of a line. Of one that is too long the first can't be read, nor anything before it. None if the line is malformed as a
+     * whole: a client that sends a quote without an end could hide what a proxy appends to it.
+     */
+    private List<String> elements(String whole) {
+        boolean isCut = whole.length() > charsLeft;
         if (form == Form.LIST) {
-            // Only the end of a line that is too long, written by the nearest proxies.
-            found = List.of(
-                    whole.substring(cut ? whole.length() - charsLeft : 0).split(",", -1));
-        } else if (form == Form.FORWARDED && !cut) {
-            found = forwardedElements(whole);
+            // Only the end, written by the nearest proxies.
+            return List.of(
+                    whole.substring(isCut ? whole.length() - charsLeft : 0).split(",", -1));
+        } else if (form == Form.SINGLE || isCut) {
+            return form == Form.SINGLE && lines.size() > 1 ? List.of() : List.of(whole);
         }
-        charsLeft -= Math.min(charsLeft, whole.length());
-        if (found == null) {
-            return broken(whole, "a quote has no end");
+        List<String> found = new ArrayList<>();
+        Matcher element = ELEMENT.matcher(whole);
+        while (element.find()) {
+            found.add(element.group(1));
+            if (element.end() == whole.length() && !element.group().endsWith(",")) {
+                return found;
+            }
         }
-        elements = found;
-        elementsLeft = found.size();
-        return null;
+        return List.of();
     }
 
     private Hop read(String element) {
@@ -131,12 +143,6 @@ final class Hops {
 
     private static Hop broken(String at, String why) {
         return new Hop(null, at, why, true);
-    }
-
-    /** A line of the header; null is treated as empty. */
-    private String line(int index) {
-        String found = lines.get(index);
-        return found == null ? "" : found;
     }
 
     /** Without the white space that RFC 9110 section 5.6.3 allows around an element. Other kinds of it are no part of it. */
@@ -154,29 +160,6 @@ final class Hops {
 
     private static boolean isSpace(char c) {
         return c == ' ' || c == '\t';
-    }
-
-    /**
-     * The elements of a line, separated by commas outside of quotes; null if a quote does not end. Such a line is
-     * ignored as a whole: its client could hide what a proxy appends to it.
-     */
-    private static @Nullable List<String> forwardedElements(String line) {
-        List<String> elements = new ArrayList<>();
-        boolean quoted = false;
-        int start = 0;
-        for (int i = 0; i < line.length(); i++) {
-            char c = line.charAt(i);
-            if (c == '"') {
-                quoted = !quoted;
-            } else if (quoted && c == '\\') {
-                i++;
-            } else if (!quoted && c == ',') {
-                elements.add(line.substring(start, i));
-                start = i + 1;
-            }
-        }
-        elements.add(line.substring(start));
-        return quoted ? null : elements;
     }
 
     /** The value of {@code for} in an element, unquoted; null if there is none, or the element does not match the grammar. */

@@ -106,17 +106,14 @@ public final class LimitsInAnswer {
      */
     String name(Policy policy, Limit limit) {
         String name = String.valueOf(limit.name());
+        boolean isShared = false;
         for (LimitOutcome outcome : outcomes) {
-            if (hasToo(outcome.policy(), policy, name)) {
-                return policy.name() + "/" + name;
-            }
+            isShared |= hasToo(outcome.policy(), policy, name);
         }
         for (Charge charge : uncounted) {
-            if (hasToo(charge.policy(), policy, name)) {
-                return policy.name() + "/" + name;
-            }
+            isShared |= hasToo(charge.policy(), policy, name);
         }
-        return name;
+        return isShared ? policy.name() + "/" + name : name;
     }
 
     private static boolean hasToo(Policy other, Policy policy, String name) {
