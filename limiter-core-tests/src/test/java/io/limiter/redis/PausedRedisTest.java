@@ -42,7 +42,7 @@ class PausedRedisTest {
                 RedisBackend backend = Backends.connected(
                         RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(250)));
                 RateLimiter limiter = RateLimiters.on(backend)) {
-                own.pause();
+            own.pause();
             CompletableFuture<?> patient = sent(backend, List.of(new Charge(PATIENT, PartitionKey.of("other"), 1)));
             List<CompletableFuture<Decision>> answers = new ArrayList<>();
             for (int i = 0; i < calls; i++) {
@@ -71,7 +71,7 @@ class PausedRedisTest {
     void aCallIsAnsweredByItsDeadline() throws Exception {
         try (OwnRedis own = OwnRedis.start();
                 RedisBackend backend = Backends.connected(
-                RedisBackend.builder().yaml("""
+                        RedisBackend.builder().yaml("""
                         singleServerConfig:
                           address: redis://127.0.0.1:%d
                           pingConnectionInterval: 0

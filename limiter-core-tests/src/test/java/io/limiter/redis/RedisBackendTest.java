@@ -124,7 +124,8 @@ class RedisBackendTest {
                         Limit.fixedWindow(1_000, Duration.ofHours(2)))
                 .withFailureMode(FailureMode.DENY);
         try (OwnRedis own = OwnRedis.start();
-                RateLimiter limiter = RateLimiters.on(Backends.connected(Backends.redis().address(own.address())));
+                RateLimiter limiter =
+                        RateLimiters.on(Backends.connected(Backends.redis().address(own.address())));
                 Jedis redis = own.jedis()) {
             for (int i = 0; i < 20; i++) {
                 redis.scriptFlush();

@@ -33,10 +33,8 @@ class RefusingRedisTest {
 
     private final OwnRedis own = OwnRedis.start();
     private final Jedis operator = own.jedis();
-    private final RedisBackend backend = Backends.connected(RedisBackend.builder()
-            .address(own.address())
-            .deadline(LONG)
-            .lookAgain(Duration.ofMillis(100)));
+    private final RedisBackend backend = Backends.connected(
+            RedisBackend.builder().address(own.address()).deadline(LONG).lookAgain(Duration.ofMillis(100)));
     private final RateLimiter limiter = RateLimiters.on(backend);
 
     @AfterEach

@@ -87,7 +87,8 @@ class SecuredRedisTest {
                 allAlgorithmsWork(client.builder().address(own.address()).credentials("limited", PASSWORD));
                 assertEquals(
                         1,
-                        log.of(Level.INFO, "connected to Redis at " + own.address()).size(),
+                        log.of(Level.INFO, "connected to Redis at " + own.address())
+                                .size(),
                         log::toString);
                 nothingIsRefused(log);
             });

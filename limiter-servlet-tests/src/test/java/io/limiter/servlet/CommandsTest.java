@@ -83,7 +83,8 @@ class CommandsTest extends Served {
                     }
                 });
                 // Two that are enforced and three that are only counted. What is asked at the same time may leave in
-                // one command for each master; the two takes follow each other. A first call may have to send the scripts.
+                // one command for each master; the two takes follow each other. A first call may have to send the
+                // scripts.
                 if (i > 1) {
                     assertTrue(commands.size() >= 1 + 2 + 1 && commands.size() <= 2 * 2 + 3, commands::toString);
                 }
@@ -105,8 +106,8 @@ class CommandsTest extends Served {
     @Test
     void aPlanThatIsCachedCostsNoCommandMore() {
         String prefix = "commands-plan";
-        try (RateLimiter limiter = RateLimiters.on(
-                        Backends.connected(Backends.shared().prefix(prefix)));
+        try (RateLimiter limiter =
+                        RateLimiters.on(Backends.connected(Backends.shared().prefix(prefix)));
                 SeenScripts seen = new SeenScripts(prefix, List.of(RedisServers.singlePort()));
                 Container server = new WebServer(directory)
                         .filter("limiter", WebServer.limiter(limiter, LOOKED_UP))

@@ -73,8 +73,7 @@ class RefundOnRedisTest extends Served {
     @EachContainer
     void chargesOfTwoDispatchesAreGivenBackByOneCommand(Container.Kind kind) throws Exception {
         String prefix = "refunds-" + kind;
-        Waiting backend =
-                new Waiting(Backends.connected(Backends.shared().prefix(prefix)));
+        Waiting backend = new Waiting(Backends.connected(Backends.shared().prefix(prefix)));
         try (RateLimiter limiter = RateLimiters.on(backend);
                 SeenScripts seen = new SeenScripts(prefix, List.of(RedisServers.singlePort()));
                 Container server = start(kind, limiter)) {
