@@ -55,9 +55,8 @@ class TracesContractTest {
         for (Path page : pages.subList(1, pages.size())) {
             List<String> timelines = Pages.blocks(Pages.read(page), "");
             assertEquals(1, timelines.size(), page::toString);
-            String timeline = timelines.get(0) + "\n";
             assertTrue(
-                    traces.stream().anyMatch(trace -> trace.startsWith(timeline)),
+                    traces.stream().anyMatch(trace -> trace.startsWith(timelines.get(0))),
                     () -> "no trace begins with the timeline of " + page);
         }
     }

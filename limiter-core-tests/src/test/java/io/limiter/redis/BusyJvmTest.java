@@ -10,7 +10,7 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.kit.RedisServers;
+import io.limiter.kit.OwnRedis;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
 import java.time.Duration;
@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
-import redis.embedded.RedisServer;
 
 /** Redis answers, and this JVM does not get to read it: that is no outage of Redis, so `allow` must not open. */
 class BusyJvmTest extends StartingRedis {
@@ -37,12 +36,13 @@ class BusyJvmTest extends StartingRedis {
     /** The threads that read are held up for several times what a probe waits; nothing else is wrong. */
     @Test
     void threadsThatReadAnswersAreHeldUp() throws Exception {
-        RedisServer server = RedisServers.start(port);
         Config config = new Config();
         config.useSingleServer().setAddress(address(port));
-        RedissonClient client = Redisson.create(config);
         CountDownLatch release = new CountDownLatch(1);
-        try (RedisBackend backend =
+        OwnRedis own = OwnRedis.at(port);
+        RedissonClient client = Redisson.create(config);
+        try (own;
+                RedisBackend backend =
                         RedisBackend.builder().client(client).prefix("busy-jvm").build();
                 RateLimiter limiter = limiter(backend)) {
             assertTrue(backend.awaitConnected(LONG));
@@ -71,7 +71,6 @@ class BusyJvmTest extends StartingRedis {
         } finally {
             release.countDown();
             client.shutdown();
-            RedisServers.stop(server);
         }
     }
 

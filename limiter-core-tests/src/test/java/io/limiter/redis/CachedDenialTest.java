@@ -27,6 +27,7 @@ import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +37,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.embedded.RedisServer;
 
 /**
  * Denials from memory beside the Redis that gave them: they must never hide an admission that Redis would give, and end at
@@ -134,15 +134,12 @@ class CachedDenialTest {
 
     @Test
     void rememberedDenialsExpireDuringAnOutage() {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        RateLimiter limiter = node("redis://127.0.0.1:" + port);
+        RateLimiter limiter;
         Policy policy = policy(Algorithm.SLIDING_LIST, 1, PERIOD);
-        try {
+        try (OwnRedis own = OwnRedis.start()) {
+            limiter = node(own.address());
             is(REDIS, true, limiter.tryAcquire(policy, KEY, 1));
             is(REDIS, false, limiter.tryAcquire(policy, KEY, 1));
-        } finally {
-            RedisServers.stop(server);
         }
         // Nobody listens any more, so these calls have no answer to wait for.
         Policy hasty = policy.withDeadline(Duration.ofMillis(100));

@@ -14,6 +14,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** Closing while calls are in flight, and what is left afterwards. */
 @Isolated("counts threads of the JVM")
@@ -49,13 +49,10 @@ class CloseTest {
 
     @Test
     void onAFrozenServerEachCallIsAnsweredByItsDeadline() throws Exception {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        long pid = RedisServers.pid(port);
-        try {
+        try (OwnRedis own = OwnRedis.start()) {
             RateLimiter limiter = RateLimiters.on(Backends.connected(
-                    RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(300))));
-            RedisServers.signal("STOP", pid);
+                    RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(300))));
+            own.pause();
             List<CompletableFuture<Decision>> answers = asked(limiter);
             limiter.close();
             for (CompletableFuture<Decision> answer : answers) {
@@ -65,22 +62,18 @@ class CloseTest {
                         Decision.Source.FAILED_CLOSED,
                         answer.get(30, TimeUnit.SECONDS).source());
             }
-        } finally {
-            RedisServers.signal("CONT", pid);
-            RedisServers.stop(server);
         }
     }
 
     @Test
     void twentyTimesOpenedAndClosedNoThreadAndNoConnectionIsLeft() {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (OwnRedis own = OwnRedis.start();
+                Jedis redis = own.jedis()) {
             int threads = Thread.activeCount();
             Set<Thread> before = Thread.getAllStackTraces().keySet();
             for (int i = 0; i < 20; i++) {
                 try (RateLimiter limiter =
-                        RateLimiters.on(Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port)))) {
+                        RateLimiters.on(Backends.connected(Backends.redis().address(own.address())))) {
                     assertFalse(asked(limiter).isEmpty());
                     assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
                 }
@@ -99,8 +92,6 @@ class CloseTest {
                     // A leak would leave twenty. Threads of the whole JVM, of Netty and of the common pool, come and
                     // go.
                     () -> Thread.activeCount() < threads + 10);
-        } finally {
-            RedisServers.stop(server);
         }
     }
 

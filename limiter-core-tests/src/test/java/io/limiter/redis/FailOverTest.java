@@ -15,6 +15,7 @@ import io.limiter.internal.Algorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -25,7 +26,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** A master dies and another server takes its place. */
 @Tag("long")
@@ -38,13 +38,13 @@ class FailOverTest {
     @ParameterizedTest
     @EnumSource
     void sentinelsPromoteAReplicaAndItIsTestedAndDecides(RedisClientKind client) {
-        int master = RedisServers.freePort();
-        int replica = RedisServers.freePort();
-        RedisServer first = RedisServers.start(master);
-        RedisServer second = RedisServers.start(replica, "replicaof 127.0.0.1 " + master);
-        int sentinel = RedisServers.startSentinel(master);
-        try (Jedis onSentinel = new Jedis("127.0.0.1", sentinel);
-                Jedis onReplica = new Jedis("127.0.0.1", replica);
+        OwnRedis master = OwnRedis.start();
+        OwnRedis replica = OwnRedis.start("replicaof 127.0.0.1 " + master.port);
+        int sentinel = RedisServers.startSentinel(master.port);
+        try (master;
+                replica;
+                Jedis onSentinel = new Jedis("127.0.0.1", sentinel);
+                Jedis onReplica = replica.jedis();
                 LogLines log = new LogLines();
                 RedisBackend backend = client.builder()
                         .sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + sentinel))
@@ -65,7 +65,7 @@ class FailOverTest {
             onReplica.configSet("maxmemory", "100mb");
             onReplica.configSet("maxmemory-policy", "allkeys-lru");
             onReplica.scriptFlush();
-            RedisServers.signal("KILL", RedisServers.pid(master));
+            master.kill();
             Await.until(
                     "the new master decides",
                     () -> limiter.tryAcquire(DENY, KEY, 0).source() == Decision.Source.REDIS);
@@ -74,11 +74,8 @@ class FailOverTest {
             Await.until(
                     "the new master is tested",
                     () -> backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205")));
-            String name = client == RedisClientKind.LETTUCE ? RedisServers.MASTER : ":" + replica;
+            String name = client == RedisClientKind.LETTUCE ? RedisServers.MASTER : ":" + replica.port;
             assertTrue(log.of(Level.WARN, "RL-205").stream().anyMatch(line -> line.contains(name)), log.toString());
-        } finally {
-            RedisServers.stop(first);
-            RedisServers.stop(second);
         }
     }
 

@@ -23,6 +23,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Facts;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
@@ -36,7 +37,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.ClientKillParams;
-import redis.embedded.RedisServer;
 
 /** What the limiter does with a client of Lettuce, and what it asks either client that is no decision. */
 class LettuceTransportTest {
@@ -97,12 +97,11 @@ class LettuceTransportTest {
     @ParameterizedTest
     @EnumSource
     void whenConnectionsCloseTheirCallsEndAtOnce(RedisClientKind client) {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
         ClientKillParams others = new ClientKillParams().skipMe(ClientKillParams.SkipMe.YES);
-        try (Jedis redis = new Jedis("127.0.0.1", port);
+        try (OwnRedis own = OwnRedis.start();
+                Jedis redis = own.jedis();
                 RateLimiter limiter = RateLimiters.on(Backends.connected(
-                        client.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofSeconds(60))))) {
+                        client.builder().address(own.address()).deadline(Duration.ofSeconds(60))))) {
             long allowed = 0;
             long asked = 0;
             long began = System.nanoTime();
@@ -120,8 +119,6 @@ class LettuceTransportTest {
                     () -> limiter.tryAcquire(POLICY, KEY, 0).source() == Decision.Source.REDIS);
             long counted = 100_000 - Looks.left(limiter, POLICY, KEY);
             assertTrue(counted >= allowed && counted <= asked, counted + " of " + asked + ", " + allowed + " allowed");
-        } finally {
-            RedisServers.stop(server);
         }
     }
 

@@ -9,7 +9,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.kit.RedisServers;
+import io.limiter.kit.OwnRedis;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,15 +45,14 @@ class MemoryPoliciesTest {
                 "allkeys-random"
             })
     void besideACacheOfADay(String memoryPolicy) {
-        int port = RedisServers.freePort();
-        var server = RedisServers.start(port, "maxmemory 20mb", "maxmemory-policy " + memoryPolicy);
-        try (RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + port)
+        try (OwnRedis own = OwnRedis.start("maxmemory 20mb", "maxmemory-policy " + memoryPolicy);
+                RedisBackend backend = RedisBackend.builder()
+                        .address(own.address())
                         .deadline(Duration.ofSeconds(30))
                         .denialMaxAge(Duration.ZERO)
                         .build();
                 RateLimiter limiter = RateLimiters.on(backend);
-                Jedis cache = new Jedis("127.0.0.1", port)) {
+                Jedis cache = own.jedis()) {
             assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
             boolean isTold = backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205"));
             assertEquals(!memoryPolicy.equals("noeviction"), isTold);
@@ -86,8 +85,6 @@ class MemoryPoliciesTest {
             } else if (memoryPolicy.equals("volatile-ttl")) {
                 assertTrue(admitted > most, admitted + " of " + most);
             }
-        } finally {
-            RedisServers.stop(server);
         }
     }
 }

@@ -18,7 +18,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
-import io.limiter.kit.RedisServers;
+import io.limiter.kit.OwnRedis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +26,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import redis.embedded.RedisServer;
 
 /** Calls to a server that is paused, or not there yet. */
 class PausedRedisTest {
@@ -38,14 +37,12 @@ class PausedRedisTest {
     /** Also when the connection is given up meanwhile. */
     @Test
     void aPausedServerCountsNoCallTwice() throws Exception {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
         int calls = 200;
-        RedisBackend backend = Backends.connected(
-                RedisBackend.builder().address("redis://127.0.0.1:" + port).deadline(Duration.ofMillis(250)));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
-            long pid = RedisServers.pid(port);
-            RedisServers.signal("STOP", pid);
+        try (OwnRedis own = OwnRedis.start();
+                RedisBackend backend = Backends.connected(
+                        RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(250)));
+                RateLimiter limiter = RateLimiters.on(backend)) {
+            own.pause();
             CompletableFuture<?> patient = sent(backend, List.of(new Charge(PATIENT, PartitionKey.of("other"), 1)));
             List<CompletableFuture<Decision>> answers = new ArrayList<>();
             for (int i = 0; i < calls; i++) {
@@ -58,7 +55,7 @@ class PausedRedisTest {
             }
             String given = failure(patient);
             assertFalse(given.contains("within"), given);
-            RedisServers.signal("CONT", pid);
+            own.resume();
             Await.until(
                     "Redis decides again",
                     () -> limiter.tryAcquire(MANY, PartitionKey.of("other"), 1).source() == Decision.Source.REDIS);
@@ -66,24 +63,20 @@ class PausedRedisTest {
             assertEquals(Decision.Source.REDIS, state.source());
             long counted = 1_000_000 - state.remaining();
             assertTrue(counted <= calls, counted + " counted of " + calls + " calls sent");
-        } finally {
-            RedisServers.stop(server);
         }
     }
 
     /** The shortest of the policies'. One that was sent before, and has a longer one, still waits then; nothing else ends it. */
     @Test
     void aCallIsAnsweredByItsDeadline() throws Exception {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        long pid = RedisServers.pid(port);
-        try (RedisBackend backend = Backends.connected(
-                RedisBackend.builder().yaml("""
+        try (OwnRedis own = OwnRedis.start();
+                RedisBackend backend = Backends.connected(
+                        RedisBackend.builder().yaml("""
                         singleServerConfig:
                           address: redis://127.0.0.1:%d
                           pingConnectionInterval: 0
-                        """.formatted(port)).deadline(Duration.ofMinutes(1)))) {
-            RedisServers.signal("STOP", pid);
+                        """.formatted(own.port)).deadline(Duration.ofMinutes(1)))) {
+            own.pause();
             Policy quick = Policy.of("quick", Limit.fixedWindow(9, Duration.ofHours(1)))
                     .withDeadline(Duration.ofMillis(10));
             Charge one = new Charge(quick, KEY, 1);
@@ -98,10 +91,7 @@ class PausedRedisTest {
             assertTrue(failure.matches("(?s).*(within 10 ms|RL-221|RL-237).*"), failure);
             assertFalse(patient.isDone(), "it waited as long as the patient one");
             // Else closing waits for it.
-            RedisServers.signal("CONT", pid);
-        } finally {
-            RedisServers.signal("CONT", pid);
-            RedisServers.stop(server);
+            own.resume();
         }
     }
 

@@ -14,7 +14,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
-import io.limiter.kit.RedisServers;
+import io.limiter.kit.OwnRedis;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -23,7 +23,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
-import redis.embedded.RedisServer;
 
 /** A connection that is lost again and again leaves nothing behind. */
 @Isolated("counts the threads, files and memory of the JVM")
@@ -54,12 +53,11 @@ class ReconnectionsTest {
 
     @Test
     void aThousandReconnectionsLeaveNoThreadFileOrMemory() {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        try (LogLines quiet = new LogLines();
-                Jedis redis = new Jedis("127.0.0.1", port);
+        try (OwnRedis own = OwnRedis.start();
+                LogLines quiet = new LogLines();
+                Jedis redis = own.jedis();
                 RateLimiter limiter = RateLimiters.on(Backends.connected(
-                        Backends.redis().address("redis://127.0.0.1:" + port).deadline(Duration.ofSeconds(5))))) {
+                        Backends.redis().address(own.address()).deadline(Duration.ofSeconds(5))))) {
             lose(redis, limiter, WARM);
             Held before = Held.now(redis);
             lose(redis, limiter, TIMES);
@@ -69,8 +67,6 @@ class ReconnectionsTest {
             assertTrue(after.files <= before.files + 2, before + ", then " + after);
             assertTrue(after.connections <= before.connections + 2, before + ", then " + after);
             assertTrue(after.heapBytes - before.heapBytes < MOST_GROWTH, before + ", then " + after);
-        } finally {
-            RedisServers.stop(server);
         }
     }
 

@@ -19,6 +19,7 @@ import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** The Redis path on a server that answers: keys, scripts, users, clients, threads, and the end. */
 class RedisBackendTest {
@@ -118,16 +118,15 @@ class RedisBackendTest {
     @Test
     void forgottenScriptsAreLoadedAgainAndNobodyNotices() {
         // Its own: calls of other tests may not be prepared for that.
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        RedisBackend backend = Backends.connected(Backends.redis().address("redis://127.0.0.1:" + port));
         Policy policy = Policy.of(
                         "forgotten",
                         Limit.slidingZset(1_000, Duration.ofHours(1)),
                         Limit.fixedWindow(1_000, Duration.ofHours(2)))
                 .withFailureMode(FailureMode.DENY);
-        try (RateLimiter limiter = RateLimiters.on(backend);
-                Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (OwnRedis own = OwnRedis.start();
+                RateLimiter limiter =
+                        RateLimiters.on(Backends.connected(Backends.redis().address(own.address())));
+                Jedis redis = own.jedis()) {
             for (int i = 0; i < 20; i++) {
                 redis.scriptFlush();
                 assertTrue(limiter.tryAcquire(policy, KEY, 1).allowed());
@@ -135,8 +134,6 @@ class RedisBackendTest {
                 limiter.reset(MANY, KEY);
             }
             assertEquals(980, Looks.left(limiter, policy, KEY));
-        } finally {
-            RedisServers.stop(server);
         }
     }
 

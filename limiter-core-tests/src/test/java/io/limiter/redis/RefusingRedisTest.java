@@ -15,7 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
+import io.limiter.kit.OwnRedis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -26,26 +26,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.params.ClientKillParams.SkipMe;
-import redis.embedded.RedisServer;
 
 /** What an operator sees of a Redis that answers and decides nothing. */
 class RefusingRedisTest {
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    private final int port = RedisServers.freePort();
-    private final RedisServer server = RedisServers.start(port);
-    private final Jedis operator = new Jedis("127.0.0.1", port);
-    private final RedisBackend backend = Backends.connected(RedisBackend.builder()
-            .address("redis://127.0.0.1:" + port)
-            .deadline(LONG)
-            .lookAgain(Duration.ofMillis(100)));
+    private final OwnRedis own = OwnRedis.start();
+    private final Jedis operator = own.jedis();
+    private final RedisBackend backend = Backends.connected(
+            RedisBackend.builder().address(own.address()).deadline(LONG).lookAgain(Duration.ofMillis(100)));
     private final RateLimiter limiter = RateLimiters.on(backend);
 
     @AfterEach
     void stop() {
         limiter.close();
         operator.close();
-        RedisServers.stop(server);
+        own.close();
     }
 
     /** It answers, and every caller under `deny` gets 503: health reports it, with the code, until it decides again. */

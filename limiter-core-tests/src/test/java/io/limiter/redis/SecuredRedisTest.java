@@ -26,6 +26,7 @@ import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
@@ -62,13 +63,9 @@ class SecuredRedisTest {
     @ParameterizedTest
     @EnumSource
     void aPasswordWithEveryOddCharacterByItselfOrInTheAddress(RedisClientKind client) {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port, "requirepass \"" + PASSWORD + "\"");
-        try {
-            decides(client.builder().address("redis://127.0.0.1:" + port).credentials(null, PASSWORD));
-            decides(client.builder().address("redis://:s3c%2Fr%40t%3A%20%2541@127.0.0.1:" + port));
-        } finally {
-            RedisServers.stop(server);
+        try (OwnRedis own = OwnRedis.start("requirepass \"" + PASSWORD + "\"")) {
+            decides(client.builder().address(own.address()).credentials(null, PASSWORD));
+            decides(client.builder().address("redis://:s3c%2Fr%40t%3A%20%2541@127.0.0.1:" + own.port));
         }
     }
 
@@ -84,20 +81,17 @@ class SecuredRedisTest {
     @EnumSource
     void theDocumentedUserMayDoWhatTheLimiterDoes(RedisClientKind client) throws IOException {
         // Its own, to know its lines in the log.
-        int port = RedisServers.freePort();
-        String address = "redis://127.0.0.1:" + port;
-        RedisServer server = RedisServers.start(port);
-        try (LogLines log = new LogLines().about(":" + port)) {
-            asUser(port, documented("limiter"), () -> {
-                allAlgorithmsWork(client.builder().address(address).credentials("limited", PASSWORD));
+        try (OwnRedis own = OwnRedis.start();
+                LogLines log = new LogLines().about(":" + own.port)) {
+            asUser(own.port, documented("limiter"), () -> {
+                allAlgorithmsWork(client.builder().address(own.address()).credentials("limited", PASSWORD));
                 assertEquals(
                         1,
-                        log.of(Level.INFO, "connected to Redis at " + address).size(),
+                        log.of(Level.INFO, "connected to Redis at " + own.address())
+                                .size(),
                         log::toString);
                 nothingIsRefused(log);
             });
-        } finally {
-            RedisServers.stop(server);
         }
     }
 

@@ -12,7 +12,7 @@ import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
-import io.limiter.kit.RedisServers;
+import io.limiter.kit.OwnRedis;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -66,15 +66,14 @@ class SelfTestTest {
 
     @Test
     void afterARestartTheScriptsAreThereBeforeTheFirstCaller() {
-        int port = RedisServers.freePort();
-        var first = RedisServers.start(port);
-        try (LogLines log = new LogLines().about(":" + port);
+        try (OwnRedis first = OwnRedis.start();
+                LogLines log = new LogLines().about(":" + first.port);
                 RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + port)
+                        .address(first.address())
                         .deadline(Duration.ofMillis(500))
                         .build()) {
             assertTrue(backend.awaitConnected(Duration.ofSeconds(30)));
-            RedisServers.signal("KILL", RedisServers.pid(port));
+            first.kill();
             var limit = Limit.fixedWindow(9, Duration.ofHours(1));
             var charge = new Charge(Policy.of("p", limit), PartitionKey.of("a"), 1);
             Await.until("it is known to be unreachable", () -> {
@@ -84,8 +83,8 @@ class SelfTestTest {
                         .join();
                 return !log.of(Level.WARN, "RL-225").isEmpty();
             });
-            var second = RedisServers.start(port);
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            try (OwnRedis second = OwnRedis.at(first.port);
+                    Jedis redis = second.jedis()) {
                 Await.until(
                         Duration.ofSeconds(30),
                         "all scripts are loaded without anybody asking",
@@ -94,11 +93,7 @@ class SelfTestTest {
                                 .filter(script ->
                                         script != Script.KEY_SECRETS && script != Script.alone(Algorithm.BLOCK))
                                 .allMatch(script -> redis.scriptExists(script.sha())));
-            } finally {
-                RedisServers.stop(second);
             }
-        } finally {
-            RedisServers.stop(first);
         }
     }
 

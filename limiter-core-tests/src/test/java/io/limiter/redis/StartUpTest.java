@@ -16,6 +16,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
@@ -27,7 +28,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** Starts with a Redis that does not answer, or refuses: what is logged, what callers get, how it heals. On real servers. */
 class StartUpTest extends StartingRedis {
@@ -37,16 +37,13 @@ class StartUpTest extends StartingRedis {
                 RateLimiter limiter = limiter(backend)) {
             awaitWarning("RL-201");
             failureModesAnswer(limiter);
-            RedisServer server = RedisServers.start(port);
-            try {
+            try (OwnRedis own = OwnRedis.at(port)) {
                 assertTrue(backend.awaitConnected(LONG));
                 redisDecides(limiter);
                 long logged = log.of(Level.WARN, "RL-201").stream()
                         .filter(line -> line.contains("until a retry succeeds"))
                         .count();
                 assertEquals(1, logged, "logged once: " + log);
-            } finally {
-                RedisServers.stop(server);
             }
         }
     }
@@ -137,8 +134,6 @@ class StartUpTest extends StartingRedis {
     /** A full disk and an unreachable Redis must not add up. */
     @Test
     void aLogThatBlocksHoldsUpNobodyButWhoWritesIt() throws InterruptedException {
-        RedisServer server = RedisServers.start(port);
-        long pid = RedisServers.pid(port);
         CountDownLatch isWritten = new CountDownLatch(1);
         // Only for this test's threads: those of other classes have the same log.
         UnsynchronizedAppenderBase<ILoggingEvent> blocked = new UnsynchronizedAppenderBase<>() {
@@ -157,13 +152,14 @@ class StartUpTest extends StartingRedis {
         };
         Logger logger = (Logger) LoggerFactory.getLogger("io.limiter");
         List<Thread> threads = new ArrayList<>();
-        try (RedisBackend backend =
+        try (OwnRedis own = OwnRedis.at(port);
+                RedisBackend backend =
                         RedisBackend.builder().address(address(port)).build();
                 RateLimiter limiter = limiter(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             blocked.start();
             logger.addAppender(blocked);
-            RedisServers.signal("STOP", pid);
+            own.pause();
             AtomicInteger done = new AtomicInteger();
             for (int t = 0; t < 16; t++) {
                 Thread thread = new Thread(
@@ -186,8 +182,6 @@ class StartUpTest extends StartingRedis {
         } finally {
             isWritten.countDown();
             logger.detachAppender(blocked);
-            RedisServers.signal("CONT", pid);
-            RedisServers.stop(server);
         }
     }
 

@@ -14,10 +14,10 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
-import redis.embedded.RedisServer;
 
 /** Starts with a Redis of the test's own: what is logged, what callers get, how it heals. On real servers. */
 abstract class StartingRedis {
@@ -76,11 +76,8 @@ abstract class StartingRedis {
     }
 
     void withServer(Runnable test, String... settings) {
-        RedisServer server = RedisServers.start(port, settings);
-        try {
+        try (OwnRedis server = OwnRedis.at(port, settings)) {
             test.run();
-        } finally {
-            RedisServers.stop(server);
         }
     }
 }
