@@ -52,7 +52,7 @@ class StateLockTest {
         Limit slow = Limit.tokenBucket(5, Duration.ofHours(1));
         Limit third = Limit.slidingList(5, Duration.ofHours(2));
         Charge two = new Charge(Policy.of("p", quick, slow), PartitionKey.of("a"), 1);
-        Transaction.decide(table, List.of(two), () -> 10, Backend.Mode.TAKE);
+        Transaction.decide(table, List.of(two), () -> 10, Backend.Mode.TAKE, null);
         State first = find(table, two, quick);
         State second = find(table, two, slow);
         assertSame(first, first.guard);
@@ -61,13 +61,13 @@ class StateLockTest {
         Charge three = new Charge(Policy.of("p", quick, third, slow), PartitionKey.of("a"), 1);
         table.reclaim(2_000_000);
         assertNull(find(table, two, quick));
-        Transaction.decide(table, List.of(three), () -> 2_000_000, Backend.Mode.TAKE);
+        Transaction.decide(table, List.of(three), () -> 2_000_000, Backend.Mode.TAKE, null);
         assertNotSame(first, find(table, three, quick));
         for (Limit limit : List.of(quick, slow, third)) {
             assertSame(first, find(table, three, limit).guard);
         }
         Charge other = new Charge(two.policy(), PartitionKey.of("b"), 1);
-        Transaction.decide(table, List.of(other), () -> 2_000_000, Backend.Mode.TAKE);
+        Transaction.decide(table, List.of(other), () -> 2_000_000, Backend.Mode.TAKE, null);
         assertNotSame(first, find(table, other, quick).guard);
     }
 
@@ -80,7 +80,8 @@ class StateLockTest {
         List<Limit> limits =
                 List.of(Limit.fixedWindow(5, Duration.ofMinutes(1)), Limit.fixedWindow(5, Duration.ofHours(1)));
         for (Limit limit : limits) {
-            Transaction.decide(table, List.of(new Charge(Policy.of("p", limit), key, 1)), time, Backend.Mode.TAKE);
+            Charge charge = new Charge(Policy.of("p", limit), key, 1);
+            Transaction.decide(table, List.of(charge), time, Backend.Mode.TAKE, null);
         }
         Policy both = Policy.of("p", limits.get(0), limits.get(1));
         PolicyStates decider = new PolicyStates(time, table, both);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * flood of keys under one policy takes nothing from the part of another. Thread-safe.
  *
  * <p>A share that is added later makes the guaranteed parts smaller, and a retracted share has none: what it still uses
- * is lent. Units in use stay in use, so they can exceed the total by at most the parts that were added or retracted
+ * is lent, also when the policy comes back, with a new share. Units in use stay in use, so they can exceed the total by at most the parts that were added or retracted
  * while all of it was in use.
  */
 final class Capacity {
@@ -49,11 +49,6 @@ final class Capacity {
             }
         }
 
-        /** Whether they are unused: the policy was retracted, and holds nothing any more. */
-        boolean isUnused() {
-            return entries.isUnused() && stamps.isUnused() && (shared == null || shared.isUnused());
-        }
-
         /** Whether there is memory for one more state with that number of timestamps. */
         boolean hasRoom(long timestamps) {
             return entries.hasLeft(1) && stamps.hasLeft(timestamps);
@@ -76,7 +71,7 @@ final class Capacity {
     /** The units of one policy. */
     final class Share {
         private long inUse;
-        private volatile boolean isGuaranteed;
+        private boolean isGuaranteed;
 
         /** Gives it a guaranteed part, or removes that. */
         void guarantee(boolean wanted) {
@@ -92,17 +87,6 @@ final class Capacity {
                         - guaranteed.stream()
                                 .mapToLong(share -> Math.min(share.inUse, part))
                                 .sum();
-            }
-        }
-
-        boolean isGuaranteed() {
-            return isGuaranteed;
-        }
-
-        /** Whether nothing of it is guaranteed or in use. */
-        boolean isUnused() {
-            synchronized (Capacity.this) {
-                return !isGuaranteed && inUse == 0;
             }
         }
 

@@ -14,7 +14,7 @@ import java.util.Map;
  */
 final class DistinctState extends State {
     /** The memory of a member, as a number of timestamps: a text of up to 128 characters, its time, and their map. */
-    static final int STAMPS_A_MEMBER = 30;
+    static final long STAMPS_A_MEMBER = 30;
 
     private final Capacity.Share stamps;
     /** When each member was added; negative when it was used again since. */
@@ -72,7 +72,7 @@ final class DistinctState extends State {
             counted += stamp > 0 ? 1 : 0;
             if (take && stamp > 0) {
                 members.put(id(charge), now);
-                change(1);
+                stamps.change(STAMPS_A_MEMBER);
             }
             if (take && granted && isKnown) {
                 // The refund of the call that added it must not make this one free.
@@ -91,20 +91,16 @@ final class DistinctState extends State {
         if (stamp == 0 || end <= now || !members.remove(id(charge), stamp)) {
             return false;
         }
-        change(-1);
+        stamps.change(-STAMPS_A_MEMBER);
         end = members.isEmpty() ? 0 : Math.min(end, now + limit.periodMicros());
         return true;
     }
 
     @Override
     void clear() {
-        change(-members.size());
+        stamps.change(-STAMPS_A_MEMBER * members.size());
         members.clear();
         end = 0;
-    }
-
-    private void change(int count) {
-        stamps.change((long) count * STAMPS_A_MEMBER);
     }
 
     @Override

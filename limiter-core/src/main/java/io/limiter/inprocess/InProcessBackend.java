@@ -60,7 +60,7 @@ public final class InProcessBackend implements Backend {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        return Transaction.decide(table, charges, openTime, mode);
+        return Transaction.decide(table, charges, openTime, mode, null);
     }
 
     @Override

@@ -88,7 +88,7 @@ final class PolicyStates implements Backend.Decider {
                 return decision;
             }
         }
-        return Transaction.decide(table, List.of(new Charge(policy, key, permits)), time, mode);
+        return Transaction.decide(table, List.of(new Charge(policy, key, permits)), time, mode, null);
     }
 
     /** As {@link #decideAll}, for two limits without a block: without arrays it takes two thirds of the time. */

@@ -8,9 +8,8 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class State {
     private static final AtomicLong ORDER = new AtomicLong();
-    private static final VarHandle LOCK = lockHandle();
+    private static final AtomicIntegerFieldUpdater<State> LOCK =
+            AtomicIntegerFieldUpdater.newUpdater(State.class, "lock");
     /** How often a thread tries again at once, and then yields, before it sleeps. */
     private static final int SPINS = 64;
 
@@ -78,7 +78,7 @@ abstract class State {
      * The last bit: whether a thread has it. A field of its own costs a third of a monitor, see design/decisions/in-process.md.
      * The other bits: the low bits of the time of the last holder, which need no memory there.
      */
-    private int lock;
+    private volatile int lock;
 
     /** When to check next whether it can be dropped, or {@link #DROPPED}. Guarded by the lock of the {@link StateMap}. */
     long dueMicros;
@@ -216,17 +216,17 @@ abstract class State {
     /** Waits until no other thread has its guard. Must not be called by a thread that has it. Returns the low bits of the last time. */
     final int lock() {
         State mine = guard;
-        int word = (int) LOCK.getOpaque(mine);
+        int word = mine.lock;
         return (word & 1) == 0 && LOCK.compareAndSet(mine, word, word | 1) ? word : mine.lockLater();
     }
 
     final void unlock() {
-        LOCK.setRelease(guard, guard.lock & ~1);
+        LOCK.lazySet(guard, guard.lock & ~1);
     }
 
     /** Ends the lock of a holder that used this time. */
     final void unlock(long now) {
-        LOCK.setRelease(guard, (int) now << 1);
+        LOCK.lazySet(guard, (int) now << 1);
     }
 
     /**
@@ -240,7 +240,7 @@ abstract class State {
     /** It is held for less than a microsecond, unless the holder is preempted. */
     private int lockLater() {
         for (int tries = 0; ; tries++) {
-            int word = (int) LOCK.getOpaque(this);
+            int word = lock;
             if ((word & 1) == 0 && LOCK.compareAndSet(this, word, word | 1)) {
                 return word;
             }
@@ -251,14 +251,6 @@ abstract class State {
             } else {
                 LockSupport.parkNanos(SLEEP_NANOS);
             }
-        }
-    }
-
-    private static VarHandle lockHandle() {
-        try {
-            return MethodHandles.lookup().findVarHandle(State.class, "lock", int.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
         }
     }
 

@@ -4,6 +4,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.Algorithm;
 import io.limiter.internal.Throttle;
 import java.util.Map;
 import java.util.Objects;
@@ -92,17 +93,15 @@ final class StateTable {
 
     /** Removes that part: what the policy still holds is lent. */
     synchronized void retract(String policy) {
-        Capacity.Shares share = shares.get(policy);
+        Capacity.Shares share = shares.remove(policy);
         if (share != null) {
             share.guarantee(false);
         }
-        shares.values().removeIf(Capacity.Shares::isUnused);
     }
 
-    /** The memory of a limit's states. One with a retracted policy only waits until its units are returned. */
+    /** The memory of a limit's states. */
     private Capacity.Shares share(LimitName name) {
-        Capacity.Shares own = shares.get(name.policy());
-        Capacity.Shares share = own != null && own.entries().isGuaranteed() ? own : restShare;
+        Capacity.Shares share = shares.getOrDefault(name.policy(), restShare);
         return name.isShared() ? Objects.requireNonNull(share.shared()) : share;
     }
 
@@ -150,38 +149,69 @@ final class StateTable {
     }
 
     /**
-     * The state that decides for a key without one: a new one, with memory for that number of timestamps, which is not
-     * in the table until {@link #keep}, or one that keys share; null if even that has no memory. Called under the lock of the states.
+     * The state that decides for a key without one, and without a shared one in use: a new one, with memory for that number of
+     * timestamps, which is not in the table until {@link #keep}, or one that keys share; one that denies all if even that has no
+     * memory. Called under the lock of the states.
      */
-    @Nullable
     State create(LimitName name, PartitionKey key, long stamps, Limit limit, long now) {
-        State shared = sharedState(name, key);
-        if (shared != null && shared.isUsed(now)) {
-            return shared;
-        }
-        State own = createOwn(name, key, stamps);
-        if (own != null || shared != null) {
-            return own != null ? own : shared;
+        State known = createOwn(name, key, stamps);
+        known = known == null ? sharedState(name, key) : known;
+        if (known != null) {
+            return known;
         }
         State made = createOwn(name.shared(), sharedKey(name, key), 0);
-        if (made != null) {
-            // At once: another charge of this call may share it.
-            keep(made, limit, now);
+        if (made == null) {
+            return fullLog(key);
         }
+        // At once: another charge of this call may share it.
+        keep(made, limit, now);
         return made;
     }
 
-    /** A new state as {@link #create} makes it, or null if the memory is used up. */
+    /** A new state as {@link #create} makes it; null if the memory is used up. */
     @Nullable
     State createOwn(LimitName name, PartitionKey key, long stamps) {
         Capacity.Shares share = share(name);
         if (!share.hasRoom(stamps) || !share.entries().take(1)) {
             return null;
         }
-        State made = States.of(name.algorithm(), key, clock, share.stamps());
+        State made = made(name.algorithm(), key, share.stamps());
         made.name = name;
         made.share = share;
         return made;
+    }
+
+    /** A state of this limit that took nothing and must take nothing. */
+    State unused(LimitName name, PartitionKey key) {
+        return made(name.algorithm(), key, Capacity.UNLIMITED);
+    }
+
+    /** An empty log that can't grow: it denies all. */
+    static State fullLog(PartitionKey key) {
+        return new SlidingLogState(key, Capacity.NONE);
+    }
+
+    /** A state that took nothing, of the class of the algorithm; with memory for timestamps and members from that share. */
+    private State made(Algorithm algorithm, PartitionKey key, Capacity.Share memory) {
+        return switch (algorithm) {
+            case FIXED_WINDOW -> new FixedWindowState(key, clock);
+            case SLIDING_LIST, SLIDING_ZSET -> new SlidingLogState(key, memory);
+            case TOKEN_BUCKET -> new TokenBucketState(key);
+            case DISTINCT -> new DistinctState(key, memory);
+            case BLOCK -> new BlockState(key);
+            case ALLOTMENT -> new AllotmentState(key, clock, memory);
+            case CONCURRENT -> new ConcurrentState(key);
+        };
+    }
+
+    /** The number of timestamps for which a new state needs memory. */
+    static long firstStamps(long permits, Limit limit) {
+        return switch (limit.algorithm()) {
+            case FIXED_WINDOW, TOKEN_BUCKET, BLOCK, CONCURRENT -> 0;
+            case SLIDING_LIST, SLIDING_ZSET -> SlidingLogState.firstStamps(permits, limit);
+            case DISTINCT -> DistinctState.STAMPS_A_MEMBER;
+            case ALLOTMENT -> AllotmentState.STAMPS_A_PURCHASE;
+        };
     }
 
     /** Counts a call that a shared state decided, or a reservation without memory for its record. */

@@ -37,6 +37,9 @@ final class Transaction {
         final Charge charge;
         final Limit limit;
         final LimitName name;
+        final boolean isBlock;
+        /** Whether a reservation keeps a record in its state. */
+        final boolean isReserved;
 
         /** The state that decides; found again by each attempt. */
         State state;
@@ -54,43 +57,27 @@ final class Transaction {
         State.Verdict verdict = State.Verdict.DENIES;
 
         @SuppressWarnings("NullAway.Init") // the state, which each attempt begins with
-        Check(Charge charge, Limit limit, LimitName name) {
+        Check(Charge charge, Limit limit, LimitName name, boolean reserves) {
             this.charge = charge;
             this.limit = limit;
             this.name = name;
+            this.isBlock = limit.algorithm() == Algorithm.BLOCK;
+            this.isReserved =
+                    reserves && charge.policy().holds() > 0 && limit.algorithm().takesHolds();
         }
 
         boolean isAllowed() {
             return verdict == State.Verdict.GRANTS;
         }
 
-        /** Whether a reservation keeps a record in its state. */
-        boolean isReservable() {
-            return charge.policy().holds() > 0 && limit.algorithm().takesHolds();
-        }
-
-        boolean isBlock() {
-            return limit.algorithm() == Algorithm.BLOCK;
-        }
-
         /** Whether its state is changed, if the decision ends so. */
         boolean isWritten(Result result) {
-            return isBlock() ? permits > 0 : result == Result.GRANTED;
-        }
-
-        /** A state that took nothing. */
-        State ofNobody(WallClock clock) {
-            return States.of(limit.algorithm(), charge.key(), clock, Capacity.UNLIMITED);
-        }
-
-        /** An empty log that can't grow: it denies all. */
-        State ofNoMemory() {
-            return new SlidingLogState(charge.key(), Capacity.NONE);
+            return isBlock ? permits > 0 : result == Result.GRANTED;
         }
 
         /** The number of timestamps for which a new state needs memory. */
         long firstStamps() {
-            return States.firstStamps(charge.permits(), limit);
+            return StateTable.firstStamps(charge.permits(), limit);
         }
 
         /** Whether the state was made for this check, to be put into the table. */
@@ -123,13 +110,9 @@ final class Transaction {
         this.take = mode == Mode.TAKE;
         for (Charge charge : charges) {
             for (Limit limit : charge.policy().limits()) {
-                checks.add(new Check(charge.of(limit), limit, table.name(charge.policy(), limit)));
+                checks.add(new Check(charge.of(limit), limit, table.name(charge.policy(), limit), terms != null));
             }
         }
-    }
-
-    static Decision decide(StateTable table, List<Charge> charges, TimeSource time, Mode mode) {
-        return decide(table, charges, time, mode, null);
     }
 
     /** Decides a call, or a reservation with these terms. */
@@ -166,7 +149,7 @@ final class Transaction {
     private void makeRoom() {
         for (Check check : checks) {
             if (check.lacksState) {
-                long record = terms != null && check.isReservable() ? HoldSet.STAMPS_A_HOLD : 0;
+                long record = check.isReserved ? HoldSet.STAMPS_A_HOLD : 0;
                 table.makeRoom(check.name, check.firstStamps() + record, now);
             }
         }
@@ -175,7 +158,7 @@ final class Transaction {
     /** New states are made once all limits allow the call: one that is denied leaves only the count of its denials, for a block. */
     private Result attempt(boolean create) {
         for (Check check : checks) {
-            find(check, create);
+            check.state = find(check, create);
         }
         if (create && checks.size() > 1) {
             charges.forEach(this::shareGuard);
@@ -195,47 +178,43 @@ final class Transaction {
         return result;
     }
 
-    /** Finds the state that decides, or makes it. */
-    private void find(Check check, boolean create) {
+    /** The state that decides, which is made if it is to be. */
+    private State find(Check check, boolean create) {
+        PartitionKey key = check.charge.key();
         check.lacksState = false;
         // A limit of no permits needs no state, and answers as an empty log does.
         if (check.limit.permits() == 0) {
-            check.state = check.ofNoMemory();
-            return;
+            return StateTable.fullLog(key);
         }
-        PartitionKey key = check.charge.key();
-        Check twin = twin(check);
-        if (twin != null) {
-            check.state = twin.state;
-            return;
+        State own = twin(check);
+        if (own == null) {
+            own = table.find(check.name, key);
         }
-        State own = table.find(check.name, key);
         if (own != null) {
-            check.state = own;
-            return;
+            return own;
         }
-        check.lacksState = (check.isBlock() ? counts : take)
+        check.lacksState = (check.isBlock ? counts : take)
                 && check.charge.permits() > 0
                 && check.charge.permits() <= check.limit.capacity();
-        if (check.lacksState && create) {
-            // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
-            State made = check.isBlock()
-                    ? table.createOwn(check.name, key, 0)
-                    : table.create(check.name, key, check.firstStamps(), check.limit, now);
-            check.state = made != null ? made : check.isBlock() ? check.ofNobody(table.clock) : check.ofNoMemory();
-            return;
-        }
         State shared = table.findShared(check.name, key, time);
-        check.state = shared != null ? shared : check.ofNobody(table.clock);
+        if (shared != null || !create || !check.lacksState) {
+            return shared != null ? shared : table.unused(check.name, key);
+        }
+        if (!check.isBlock) {
+            return table.create(check.name, key, check.firstStamps(), check.limit, now);
+        }
+        // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
+        State block = table.createOwn(check.name, key, 0);
+        return block != null ? block : table.unused(check.name, key);
     }
 
-    /** One before it that takes of the same state: another member of the same key. */
-    private @Nullable Check twin(Check check) {
+    /** The state of one before it that takes of the same: another member of the same key. */
+    private @Nullable State twin(Check check) {
         for (Check earlier : checks.subList(0, checks.indexOf(check))) {
             if (earlier.charge.permits() > 0
                     && earlier.charge.key().equals(check.charge.key())
                     && earlier.name.equals(check.name)) {
-                return earlier;
+                return earlier.state;
             }
         }
         return null;
@@ -290,7 +269,7 @@ final class Transaction {
 
     /** Denies what its limit allows where there is no room for one more hold. */
     private void lookForRoom(Check check) {
-        HoldSet holds = terms != null && check.isReservable() && check.isAllowed() ? check.state.reserved : null;
+        HoldSet holds = check.isReserved && check.isAllowed() ? check.state.reserved : null;
         check.waitForRoom =
                 holds == null ? 0 : holds.waitForRoom(check.charge.policy().holds(), now);
         check.verdict = check.waitForRoom == 0 ? check.verdict : State.Verdict.DENIES;
@@ -298,7 +277,7 @@ final class Transaction {
 
     private LimitOutcome answer(Check check, boolean granted) {
         Charge charge = check.charge;
-        if (granted && terms != null && check.isReservable()) {
+        if (granted && terms != null && check.isReserved) {
             LimitOutcome held = HoldSet.reserve(check.state, charge, check.limit, terms, now);
             if (held.stampMicros() == HoldSet.UNRECORDED && !check.state.isShared()) {
                 table.countShared(check.name);
@@ -315,8 +294,6 @@ final class Transaction {
 
     private Result decideLocked(boolean create) {
         boolean granted = true;
-        boolean lacksStates = false;
-        boolean lacksBlock = false;
         boolean lacksMemory = false;
         boolean isCounted = false;
         for (int i = 0; i < checks.size(); i++) {
@@ -324,7 +301,7 @@ final class Transaction {
             // A block, the last limit of its charge, counts that one before it denies; not for want of memory, nor
             // calls in flight.
             isCounted &= checks.get(Math.max(0, i - 1)).charge == check.charge;
-            check.permits = !check.isBlock() ? check.charge.permits() : isCounted && counts ? 1 : 0;
+            check.permits = !check.isBlock ? check.charge.permits() : isCounted && counts ? 1 : 0;
             for (Check earlier : checks.subList(0, i)) {
                 check.permits +=
                         earlier.state == check.state ? earlier.state.wanted(earlier.charge, earlier.limit, now) : 0;
@@ -334,17 +311,16 @@ final class Transaction {
             granted &= check.isAllowed();
             isCounted |= check.verdict == State.Verdict.DENIES
                     && !check.limit.algorithm().isInFlight();
-            lacksStates |= check.lacksState && !create && !check.isBlock();
-            lacksBlock |= check.lacksState && !create && check.isBlock() && check.permits > 0;
             lacksMemory |= check.verdict == State.Verdict.LACKS_MEMORY;
         }
-        if ((granted && lacksStates) || lacksBlock) {
+        Result result = granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
+        if (!create && checks.stream().anyMatch(check -> check.lacksState && check.isWritten(result))) {
             return Result.LACKS_STATES;
         }
         outcomes.clear();
         for (Check check : checks) {
             outcomes.add(answer(check, granted));
         }
-        return granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
+        return result;
     }
 }

@@ -28,7 +28,7 @@ class SharedStatesTest {
     private final ManualTime time = new ManualTime();
 
     private Decision take(StateTable table, Policy policy, PartitionKey key) {
-        return Transaction.decide(table, List.of(new Charge(policy, key, 1)), time, Backend.Mode.TAKE);
+        return Transaction.decide(table, List.of(new Charge(policy, key, 1)), time, Backend.Mode.TAKE, null);
     }
 
     private StateTable full(int mostShared) {
