@@ -66,7 +66,6 @@ class HeldChangesContractTest {
             return hold;
         }
 
-        /** Under the present limit. */
         void settle(Hold hold, long cost) {
             assertEquals(Settlement.SETTLED, limiter.settle(hold, cost));
         }

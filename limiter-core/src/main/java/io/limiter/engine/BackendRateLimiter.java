@@ -60,25 +60,18 @@ final class BackendRateLimiter extends RateLimiter {
     private final Reservations holds;
     private final WaitQueues waiting;
 
-    /** The parameters are those of {@link RateLimiters}. */
-    BackendRateLimiter(
-            Backend backend,
-            @Nullable Backend fallback,
-            long instances,
-            Executor executor,
-            int maxWaiting,
-            WaitTimer timer,
-            Duration holdKeep) {
+    BackendRateLimiter(RateLimiters.Builder settings) {
         super(Access.LIBRARY);
-        this.backend = backend;
+        WaitTimer timer = settings.timer;
+        Backend fallback = settings.fallback;
+        this.backend = settings.backend;
         this.backends = fallback == null ? List.of(backend) : List.of(backend, fallback);
-        this.executor = executor;
-        this.waiting =
-                new WaitQueues(timer, maxWaiting, executor, charges -> ask(charges, Backend.Mode.TAKE), this::complete);
+        this.executor = settings.executor;
+        this.waiting = new WaitQueues(settings, charges -> ask(charges, Backend.Mode.TAKE), this::complete);
         this.monitor = new EngineMonitor(new DenialRecord(TimeSource.system()), backend::health, waiting::waiting);
-        this.failures = new FailureAnswers(fallback, instances, monitor, timer::nowMicros);
+        this.failures = new FailureAnswers(fallback, settings.instances, monitor, timer::nowMicros);
         this.returns = new Returns(backend, fallback, waiting, this::countsOf);
-        this.holds = new Reservations(backend, fallback, failures, returns, this::countsOf, timer, holdKeep);
+        this.holds = new Reservations(backend, failures, returns, this::countsOf, timer, settings.holdKeep);
     }
 
     @Override
@@ -118,7 +111,7 @@ final class BackendRateLimiter extends RateLimiter {
             decision = calls.decider().decideNow(key, permits, Backend.Mode.TAKE);
         } catch (RuntimeException failure) {
             // If the charge is wrong, this throws too: then no failure mode answers.
-            decision = failures.answer(List.of(new Charge(policy, key, permits)), Backend.Mode.TAKE, failure);
+            decision = failures.answer(List.of(new Charge(policy, key, permits)), Backend.Mode.TAKE, failure, null);
         }
         if (decision.source() == Decision.Source.OVERRIDDEN) {
             return counted(decision, false, listening);
@@ -219,8 +212,13 @@ final class BackendRateLimiter extends RateLimiter {
         return request.charges().size() == 1 && request.mode() == Backend.Mode.TAKE && !request.mayWait();
     }
 
+    /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
     private static List<Charge> charges(PermitRequest request) {
-        return request.isShadow() ? FailureAnswers.withoutBlocks(request.charges()) : request.charges();
+        return !request.isShadow()
+                ? request.charges()
+                : request.charges().stream()
+                        .map(one -> FailureAnswers.under(one.policy().withPenalty(null), one))
+                        .toList();
     }
 
     /** Accounted for by the thread that completed the call, such as a Netty thread; listeners of the counters do not run on it. */
@@ -248,7 +246,6 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public void announce(Policy policy) {
         backends.forEach(one -> one.announce(policy));
-        holds.announce(policy);
         waiting.renew(policy);
     }
 
@@ -335,7 +332,7 @@ final class BackendRateLimiter extends RateLimiter {
         try {
             return backend.decideNow(charges, mode);
         } catch (RuntimeException failure) {
-            return failures.answer(charges, mode, failure);
+            return failures.answer(charges, mode, failure, null);
         }
     }
 

@@ -53,10 +53,6 @@ final class CallCounts {
         return HOLDS + what.ordinal();
     }
 
-    void increment(int number) {
-        add(number, 1);
-    }
-
     void add(int number, long more) {
         add(ofThisThread(), number, more);
     }

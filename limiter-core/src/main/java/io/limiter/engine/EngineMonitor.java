@@ -14,7 +14,6 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -126,7 +125,7 @@ final class EngineMonitor extends LimiterMonitor {
     }
 
     void failed(BackendException.Kind kind) {
-        failures.increment(kind.ordinal());
+        failures.add(kind.ordinal(), 1);
     }
 
     /**
@@ -153,7 +152,7 @@ final class EngineMonitor extends LimiterMonitor {
                 counts(last.policy().name(), executor).count(decision);
             }
             if (outcome.blocked()) {
-                counts(outcome.policy().name(), executor).increment(CallCounts.BLOCKED);
+                counts(outcome.policy().name(), executor).add(CallCounts.BLOCKED, 1);
             }
         }
     }
@@ -161,7 +160,7 @@ final class EngineMonitor extends LimiterMonitor {
     /** Records a denial by one policy, which has these counts and has counted it. The executor writes to the log. */
     void denied(Decision decision, CallCounts counts, Executor executor) {
         if (decision.blocked()) {
-            counts.increment(CallCounts.BLOCKED);
+            counts.add(CallCounts.BLOCKED, 1);
         }
         denials.add(decision, false, executor);
     }
@@ -179,11 +178,7 @@ final class EngineMonitor extends LimiterMonitor {
             return other;
         }
         for (Consumer<String> listener : listeners) {
-            try {
-                executor.execute(() -> report(listener, name));
-            } catch (RejectedExecutionException closed) {
-                LOG.debug("the limiter's executor is closed; a listener of the counters misses policy '{}'", name);
-            }
+            executor.execute(() -> report(listener, name));
         }
         return fresh;
     }

@@ -53,12 +53,11 @@ final class FailureAnswers {
         this.counters = counters;
     }
 
-    /** The answer of the failure mode of the policies. Never fails. */
-    Decision answer(List<Charge> charges, Backend.Mode mode, Throwable thrown) {
-        return answer(charges, mode, thrown, null);
-    }
-
-    /** The same of a reservation, which the local share makes then; null terms for none. */
+    /**
+     * The answer of the failure mode of the policies. Never fails.
+     *
+     * @param terms of a reservation, which the local share makes then; null for none
+     */
     Decision answer(List<Charge> charges, Backend.Mode mode, Throwable thrown, @Nullable HoldTerms terms) {
         FailureMode strictest = FailureMode.ALLOW;
         boolean asksNothing = true;
@@ -98,13 +97,6 @@ final class FailureAnswers {
         return other == charge.policy()
                 ? charge
                 : new Charge(other, charge.key(), charge.permits(), charge.requestId(), charge.member());
-    }
-
-    /** A shadow call must not count toward a block: the same policy and key may also be enforced. */
-    static List<Charge> withoutBlocks(List<Charge> charges) {
-        return charges.stream()
-                .map(one -> under(one.policy().withPenalty(null), one))
-                .toList();
     }
 
     private static FailureMode stricter(FailureMode one, FailureMode other) {
@@ -172,10 +164,10 @@ final class FailureAnswers {
             List<Charge> charges, Backend.Mode mode, CompletableFuture<Decision> answered, Executor executor) {
         if (!answered.isDone()) {
             // Not on the completing thread: that may be the one timer for the deadlines of all others.
-            return answered.exceptionallyAsync(failure -> answer(charges, mode, failure), executor);
+            return answered.exceptionallyAsync(failure -> answer(charges, mode, failure, null), executor);
         }
         return answered.isCompletedExceptionally()
-                ? answered.exceptionally(failure -> answer(charges, mode, failure))
+                ? answered.exceptionally(failure -> answer(charges, mode, failure, null))
                 : answered;
     }
 }

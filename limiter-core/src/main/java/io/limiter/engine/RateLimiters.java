@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** Makes limiters. */
@@ -35,13 +36,16 @@ public final class RateLimiters {
 
     /** Builds a {@link RateLimiter}. Not thread-safe. */
     public static final class Builder {
-        private final Backend backend;
-        private @Nullable Backend fallback;
-        private long instances = 1;
-        private Executor executor = commonPool();
-        private int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
-        private WaitTimer timer = new WaitTimer();
-        private Duration holdKeep = HoldTerms.DEFAULT_KEEP;
+        final Backend backend;
+
+        @Nullable
+        Backend fallback;
+
+        long instances = 1;
+        Executor executor = commonPool();
+        int maxWaiting = RateLimiter.DEFAULT_MAX_WAITING;
+        WaitTimer timer = new WaitTimer();
+        Duration holdKeep = HoldTerms.DEFAULT_KEEP;
 
         private Builder(Backend backend) {
             this.backend = Objects.requireNonNull(backend, "backend");
@@ -81,9 +85,19 @@ public final class RateLimiters {
             return this;
         }
 
-        /** Runs stages that depend on an asynchronous answer; by default the common pool. */
+        /**
+         * Runs stages that depend on an asynchronous answer; by default the common pool. What it refuses, because it is closed, runs
+         * on the thread that has the answer.
+         */
         public Builder executor(Executor completions) {
-            this.executor = Objects.requireNonNull(completions, "executor");
+            Objects.requireNonNull(completions, "executor");
+            this.executor = task -> {
+                try {
+                    completions.execute(task);
+                } catch (RejectedExecutionException closed) {
+                    task.run();
+                }
+            };
             return this;
         }
 
@@ -122,7 +136,7 @@ public final class RateLimiters {
 
         /** The limiter. */
         public RateLimiter build() {
-            return new BackendRateLimiter(backend, fallback, instances, executor, maxWaiting, timer, holdKeep);
+            return new BackendRateLimiter(this);
         }
     }
 }

@@ -18,10 +18,8 @@ import io.limiter.internal.Throttle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,7 +34,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reserves, settles what was reserved under the limits that are in force then, and counts what becomes of it. Thread-safe.
+ * Reserves, settles what was reserved, and counts what becomes of it. Thread-safe.
  *
  * <p>Who holds what: the backend that granted it, or the local share in its place, has the permits and a record with their end. The
  * caller has the {@link Hold}, with the right to its one settlement. Here are the open ones that this JVM made, only to be counted; and
@@ -57,15 +55,12 @@ final class Reservations {
     private static final long PAUSE_FOR_EACH_MICROS = 500;
 
     private final Backend backend;
-    private final @Nullable Backend fallback;
     private final FailureAnswers failures;
     private final Returns returns;
     private final Function<Policy, CallCounts> counts;
     private final WaitTimer timer;
     private final Duration keep;
-    private final Map<HoldCount, Throttle> logThrottles = new EnumMap<>(HoldCount.class);
-    /** The announced policies with holds, by name. */
-    private final Map<String, Policy> policies = new ConcurrentHashMap<>();
+    private final Map<HoldCount, Throttle> logThrottles = new ConcurrentHashMap<>();
     /** Those that are neither settled nor over. */
     private final Set<SettleableHold> open = ConcurrentHashMap.newKeySet();
 
@@ -77,19 +72,15 @@ final class Reservations {
     /** A hold with what its settlement needs; also a denied one, which is never open. */
     private static final class SettleableHold extends Hold {
         final HoldTerms terms;
-        /** The policies of its charges that were in force when it was made. */
-        final List<Policy> announced;
-
         final long endMicros;
         final AtomicBoolean isSettled = new AtomicBoolean();
         /** Counts its end, unless it is cancelled before; null if it is not counted. */
         @Nullable
         Future<?> end;
 
-        SettleableHold(Decision decision, HoldTerms terms, List<Policy> announced, long nowMicros) {
+        SettleableHold(Decision decision, HoldTerms terms, long nowMicros) {
             super(Access.LIBRARY, decision);
             this.terms = terms;
-            this.announced = announced;
             this.endMicros = nowMicros + terms.ttlMicros();
         }
     }
@@ -117,31 +108,17 @@ final class Reservations {
     /** @param counts those of a policy */
     Reservations(
             Backend backend,
-            @Nullable Backend fallback,
             FailureAnswers failures,
             Returns returns,
             Function<Policy, CallCounts> counts,
             WaitTimer timer,
             Duration keep) {
         this.backend = backend;
-        this.fallback = fallback;
         this.failures = failures;
         this.returns = returns;
         this.counts = counts;
         this.timer = timer;
         this.keep = keep;
-        for (HoldCount what : HoldCount.values()) {
-            logThrottles.put(what, new Throttle(timer::nowMicros, LOG_EVERY_MICROS));
-        }
-    }
-
-    /** The policy is in force from now on. */
-    void announce(Policy policy) {
-        if (policy.holds() > 0) {
-            policies.put(policy.name(), policy);
-        } else {
-            policies.remove(policy.name());
-        }
     }
 
     /** Reserves all charges, or none. Charges of policies without holds are taken as usual. */
@@ -163,23 +140,19 @@ final class Reservations {
             }
         }
         HoldTerms terms = HoldTerms.of(ttl, keep);
-        List<Policy> announced = charges.stream()
-                .map(charge -> policies.get(charge.policy().name()))
-                .filter(Objects::nonNull)
-                .toList();
         return FailureAnswers.futureOf(() -> backend.reserve(charges, terms))
                 .exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
-                .thenApply(decision -> hold(decision, terms, announced));
+                .thenApply(decision -> hold(decision, terms));
     }
 
     private static boolean isHeld(Charge charge) {
         return charge.policy().holds() > 0 && charge.permits() > 0;
     }
 
-    private Hold hold(Decision decision, HoldTerms terms, List<Policy> announced) {
+    private Hold hold(Decision decision, HoldTerms terms) {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
-        SettleableHold hold = new SettleableHold(decision, terms, announced, timer.nowMicros());
+        SettleableHold hold = new SettleableHold(decision, terms, timer.nowMicros());
         if (decision.allowed() && !decision.outcomes().isEmpty()) {
             countOpen(hold);
         }
@@ -252,16 +225,17 @@ final class Reservations {
                 .mapToLong(i -> costs[i])
                 .findFirst()
                 .orElse(charge.permits());
-        if (decision.allowed()) {
-            returns.refund(
-                    decision.source(),
-                    decision.outcomes().stream()
-                            .filter(one -> !isHeld(one.charge()) && cost.applyAsLong(one.charge()) == 0)
-                            .toList());
+        if (!decision.allowed()) {
+            return CompletableFuture.completedFuture(worst);
         }
-        // Not those of penalties and of policies without holds, and none of what was denied.
+        returns.refund(
+                decision.source(),
+                decision.outcomes().stream()
+                        .filter(one -> !isHeld(one.charge()) && cost.applyAsLong(one.charge()) == 0)
+                        .toList());
+        // Not those of penalties and of policies without holds.
         List<LimitOutcome> held = decision.outcomes().stream()
-                .filter(one -> decision.allowed() && isHeld(one.charge()) && takesHolds(one.limit()))
+                .filter(one -> isHeld(one.charge()) && takesHolds(one.limit()))
                 .toList();
         CompletableFuture<Settlement> settlement =
                 held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
@@ -285,15 +259,11 @@ final class Reservations {
     private CompletableFuture<Settlement> send(
             SettleableHold hold, List<LimitOutcome> held, ToLongFunction<Charge> cost, Settlement floor) {
         Decision.Source source = hold.decision().source();
-        Backend local = source == Decision.Source.LOCAL_FALLBACK ? fallback : null;
-        List<LimitOutcome> parts = local != null
-                ? held
-                : held.stream().map(part -> inForce(hold, part)).toList();
         List<Charge> charges =
-                parts.stream().map(LimitOutcome::charge).distinct().toList();
+                held.stream().map(LimitOutcome::charge).distinct().toList();
         Unsettled first = new Unsettled(
-                local != null ? local : backend,
-                Decision.of(source, charges, parts),
+                returns.holder(source),
+                Decision.of(source, charges, held),
                 hold.terms,
                 cost,
                 hold.endMicros + hold.terms.keepMicros(),
@@ -302,17 +272,6 @@ final class Reservations {
             returns.wake(charges);
             return answers.stream().map(Backend.Settled::settlement).reduce(floor, Settlement::worse);
         });
-    }
-
-    /**
-     * The same part under the limits that are in force now, if that limit is still there and grants anything. Not where others
-     * than those of the policy decided: of an override, or of a tenant.
-     */
-    private LimitOutcome inForce(SettleableHold hold, LimitOutcome part) {
-        Policy now = policies.get(part.policy().name());
-        return now == null || now == part.policy() || !hold.announced.contains(part.policy())
-                ? part
-                : part.under(FailureAnswers.under(now, part.charge()));
     }
 
     /** What became of each part, which is counted; those without an answer are settled again. Never fails. */
@@ -407,7 +366,8 @@ final class Reservations {
     /** Counts one, and logs it, at most once a minute for each kind. */
     private void warn(Policy policy, HoldCount what, String code, String text) {
         add(policy, what, 1);
-        if (Objects.requireNonNull(logThrottles.get(what)).tryPass()) {
+        Throttle throttle = logThrottles.computeIfAbsent(what, one -> new Throttle(timer::nowMicros, LOG_EVERY_MICROS));
+        if (throttle.tryPass()) {
             LOG.warn(
                     "{} policy '{}': {}; {} so far; logged again in 60 s at the earliest",
                     code,

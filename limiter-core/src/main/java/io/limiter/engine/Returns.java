@@ -150,14 +150,14 @@ final class Returns {
                 taken.add(outcome);
             }
         }
-        Backend giver = source == Decision.Source.LOCAL_FALLBACK ? fallback : backend;
-        if (taken.isEmpty() || giver == null) {
+        if (taken.isEmpty()) {
             return CompletableFuture.completedFuture(ended);
         }
         boolean any = ended;
         List<Charge> charges =
                 taken.stream().map(LimitOutcome::charge).distinct().toList();
-        return giver.refund(Decision.of(source, charges, taken))
+        return holder(source)
+                .refund(Decision.of(source, charges, taken))
                 .toCompletableFuture()
                 .exceptionally(failure -> {
                     LOG.debug("a refund failed", failure);
@@ -169,6 +169,11 @@ final class Returns {
                     }
                     return given || any;
                 });
+    }
+
+    /** What has the permits that decisions of that source took. */
+    Backend holder(Decision.Source source) {
+        return source == Decision.Source.LOCAL_FALLBACK && fallback != null ? fallback : backend;
     }
 
     /** Calls that wait for these keys ask at once. */

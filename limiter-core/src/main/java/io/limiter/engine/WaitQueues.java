@@ -18,7 +18,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
@@ -53,27 +52,19 @@ final class WaitQueues {
     private volatile boolean closed;
 
     /**
-     * Queues of at most {@code max} calls, for one key a tenth of it, at least one.
+     * Queues of at most as many calls as may wait, for one key a tenth of it, at least one.
      *
-     * @param executor runs stages that depend on a call that waited
+     * @param settings with what runs stages that depend on a call that waited
      * @param ask returns the decision, also by a failure mode; not counted
      * @param complete counts the decision of a call and completes its promise
      */
     WaitQueues(
-            WaitTimer timer,
-            int maxWaiting,
-            Executor executor,
+            RateLimiters.Builder settings,
             Function<List<Charge>, CompletableFuture<Decision>> ask,
             BiConsumer<CompletableFuture<Decision>, Decision> complete) {
-        this.timer = timer;
-        this.maxWaiting = maxWaiting;
-        this.executor = task -> {
-            try {
-                executor.execute(task);
-            } catch (RejectedExecutionException ended) {
-                task.run();
-            }
-        };
+        this.timer = settings.timer;
+        this.maxWaiting = settings.maxWaiting;
+        this.executor = settings.executor;
         this.ask = ask;
         this.complete = complete;
     }
