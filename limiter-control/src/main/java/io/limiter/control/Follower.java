@@ -5,6 +5,7 @@ import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.ConfigSource;
+import io.limiter.application.Limiter;
 import io.limiter.internal.Access;
 import io.limiter.internal.Watch;
 import io.limiter.redis.PlainCommands;
@@ -62,7 +63,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     private final ControlStore store;
     private final Duration pause;
-    private final ConfigSource.Target target;
+    private final Limiter limiter;
     private final Runnable endNaming;
     /** Of this instance, in its reports. */
     private final String name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
@@ -92,14 +93,14 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private volatile boolean isOwnNew;
 
     /** A follower, which {@link #start} starts. */
-    Follower(Following what, RedisBackend redis, ConfigSource.Target target) {
+    Follower(Following what, RedisBackend redis, Limiter limiter) {
         this.store = what.stores().apply(PlainCommands.of(Access.LIBRARY, redis, LONGEST_ANSWER));
         this.control =
                 new Control(what.stores().apply(PlainCommands.of(Access.LIBRARY, redis, Control.LONGEST_ANSWER)));
         this.inForce = what.inForce();
         this.pause = what.pause();
-        this.target = target;
-        this.endNaming = target.limiter().rateLimiter().monitor().registerRuleNames(this);
+        this.limiter = limiter;
+        this.endNaming = limiter.rateLimiter().monitor().registerRuleNames(this);
     }
 
     /** Takes what Redis has, if that answers in time; then follows it. */
@@ -207,7 +208,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
             String by = store.versions(List.of(next.version())).stream()
                     .map(Control.Version::described)
                     .collect(Collectors.joining());
-            target.lay(next::over);
+            limiter.lay(Access.LIBRARY, next::over);
             LOG.info("RL-507 {} is in force{}", next.source(), by);
         }
         textInForce = next;
@@ -244,13 +245,13 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         List<Entry> gone = new ArrayList<>(before);
         gone.removeAll(next);
         log(come, gone);
-        Map<String, Policy> policies = target.limiter().policies();
+        Map<String, Policy> policies = limiter.policies();
         // Calls that wait ask again.
         Stream.concat(come.stream(), gone.stream())
                 .map(one -> policies.get(one.policy()))
                 .filter(Objects::nonNull)
                 .distinct()
-                .forEach(policy -> target.limiter().rateLimiter().announce(policy));
+                .forEach(policy -> limiter.rateLimiter().announce(policy));
     }
 
     /** What makes calls uncounted is a warning. */
@@ -266,7 +267,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
 
     /** A mistyped name would have no effect, and nobody would see it. */
     private void noteTargets() {
-        Map<String, Policy> policies = target.limiter().policies();
+        Map<String, Policy> policies = limiter.policies();
         String unknown = inForce.all().stream()
                 .filter(one -> !one.policy().isEmpty() && !policies.containsKey(one.policy()))
                 .map(Entry::target)

@@ -3,6 +3,7 @@ package io.limiter.control;
 import io.limiter.Backend;
 import io.limiter.TimeSource;
 import io.limiter.application.ConfigSource;
+import io.limiter.application.Limiter;
 import io.limiter.internal.config.ControlSettings;
 import io.limiter.redis.PlainCommands;
 import io.limiter.redis.RedisBackend;
@@ -42,9 +43,9 @@ record Following(InForce inForce, Duration pause, Function<PlainCommands, Contro
     }
 
     @Override
-    public @Nullable Followed start(Target target, @Nullable Backend shared) {
+    public @Nullable Followed start(Limiter limiter, @Nullable Backend shared) {
         if (shared instanceof RedisBackend redis) {
-            Follower follower = new Follower(this, redis, target);
+            Follower follower = new Follower(this, redis, limiter);
             follower.start(LONGEST_START);
             return follower;
         }

@@ -29,16 +29,16 @@ import org.slf4j.event.Level;
 
 /** Starts the backend that the configuration describes. */
 final class BackendStart {
-    private static final Logger LOG = LoggerFactory.getLogger(BackendStart.class);
+    static final Logger LOG = LoggerFactory.getLogger(BackendStart.class);
 
     private static final DenialRecord USUAL =
             new DenialRecord(LimiterMonitor.DEFAULT_LINES_PER_SECOND, LimiterMonitor.DEFAULT_KEYS);
 
     /** How a Redis is reached. */
-    private static final List<String> CONNECTION = Stream.of(
-                    "address", "client", "config", "mode", "master", "username", "password")
-            .map(name -> "limiter.redis." + name)
-            .toList();
+    private static final String CONNECTION = "limiter\\.redis\\.(address|client|config|mode|master|username|password)";
+
+    /** What else has no effect where the state is in this JVM. */
+    private static final String SHARED = "limiter\\.(instances|redis\\.(deadline|startup-wait))";
 
     private BackendStart() {}
 
@@ -50,8 +50,7 @@ final class BackendStart {
      */
     static void warnOfWhatIsIgnored(Settings settings, boolean hasClient) {
         List<String> ignored = settings.reload().origins().keySet().stream()
-                .filter(key -> CONNECTION.contains(key)
-                        || !hasClient && key.matches("limiter\\.(instances|redis\\.(deadline|startup-wait))"))
+                .filter(key -> key.matches(CONNECTION) || !hasClient && key.matches(SHARED))
                 .toList();
         if (!ignored.isEmpty()) {
             LOG.warn(
@@ -63,17 +62,21 @@ final class BackendStart {
         }
     }
 
-    /** Without a secret, anybody who can read the keys in Redis can guess short ones. */
-    static void warnOfKeysThatCanBeGuessed(Settings settings) {
+    /**
+     * What is worth a line about these settings. Without a secret, anybody who can read the keys in Redis can guess short ones.
+     *
+     * @param isShared whether keys are stored in Redis
+     */
+    static List<String> findings(Settings settings, boolean isShared) {
         List<String> rules =
                 settings.rulesThat(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
                         .anyMatch(part -> part.kind().isSecret()));
-        if (settings.redis().keySecret() == null && !rules.isEmpty()) {
-            LOG.warn(
-                    "RL-145 rules {} have keys that may be secrets, which are stored in Redis as plain SHA-256, so short ones"
-                            + " can be guessed; add limiter.redis.key-secret, the same in all instances",
-                    rules);
-        }
+        Stream<String> guessed = isShared && settings.redis().keySecret() == null && !rules.isEmpty()
+                ? Stream.of(
+                        "RL-145 rules " + rules + " have keys that may be secrets, which are stored in Redis as plain"
+                                + " SHA-256, so short ones can be guessed; add limiter.redis.key-secret, the same in all instances")
+                : Stream.of();
+        return Stream.concat(settings.notes().stream(), guessed).toList();
     }
 
     /**
@@ -93,7 +96,6 @@ final class BackendStart {
                 .holdKeep(storage.holdKeep());
         if (shared != null) {
             builder.fallback(wrapped(inProcess, source, storage.instances())).instances(storage.instances());
-            warnOfKeysThatCanBeGuessed(settings);
         }
         LOG.info("limiter started: backend {}, policies {}", shared != null ? "redis" : "in-process", shown(settings));
         return builder.build();
@@ -121,10 +123,6 @@ final class BackendStart {
         }
     }
 
-    static void warn(String finding) {
-        LOG.warn(finding);
-    }
-
     static List<String> shown(Settings settings) {
         return settings.policies().values().stream()
                 .map(policy -> policy.name() + " " + policy.limits())
@@ -134,10 +132,6 @@ final class BackendStart {
     /** What was removed is seen where nothing but warnings is logged. */
     static void logReplacement(Snapshot now, Snapshot next) {
         Settings settings = next.config().settings();
-        if (next.config().isShared()
-                && !settings.rules().equals(now.config().settings().rules())) {
-            warnOfKeysThatCanBeGuessed(settings);
-        }
         LOG.info("configuration replaced: policies {}", shown(settings));
         now.config()
                 .settings()

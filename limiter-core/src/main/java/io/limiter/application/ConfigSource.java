@@ -4,7 +4,6 @@ import io.limiter.Backend;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.ControlSettings;
 import java.util.ServiceLoader;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,21 +17,6 @@ public interface ConfigSource {
     interface Maker {
         /** The source for these settings, which have a group. It reads nothing before its start. */
         ConfigSource of(ControlSettings settings);
-    }
-
-    /** The limiter that follows a source. */
-    interface Target {
-        /** The limiter itself. */
-        Limiter limiter();
-
-        /**
-         * Sets the overlay, in place of the one before: it makes the configuration in force of the own one, now and after each change
-         * of that.
-         *
-         * @throws IllegalArgumentException if the result does not fit; also {@link IllegalStateException}. The overlay before stays
-         *     in force
-         */
-        void lay(UnaryOperator<LimiterConfig> over);
     }
 
     /** A source that is followed, until it is closed. */
@@ -57,11 +41,12 @@ public interface ConfigSource {
     /**
      * Begins to follow. Waits a moment for what is there.
      *
+     * @param limiter what follows it, on which it {@linkplain Limiter#lay lays} what is published
      * @param shared the backend as it was before it was wrapped; null where this JVM decides
      * @return null where there is nothing to follow
      */
     @Nullable
-    Followed start(Target target, @Nullable Backend shared);
+    Followed start(Limiter limiter, @Nullable Backend shared);
 
     /**
      * The one that a configuration asks for; null for none.

@@ -8,6 +8,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
+import io.limiter.internal.Access;
 import io.limiter.internal.KeyHash;
 import io.limiter.internal.config.Settings;
 import java.util.Collection;
@@ -86,10 +87,10 @@ public final class Limiter implements AutoCloseable {
                 .registerRuleNames((policy, shadow) -> config().settings().rulesWith(policy, shadow));
         BackendStart.record(rateLimiter, null, settings.operation().denials());
         this.<LimiterConfig>derive(now -> now)
-                .reporting(BackendStart::warn, now -> now.settings().notes());
-        this.reload = new Reload(this, config);
+                .reporting(BackendStart.LOG::warn, now -> BackendStart.findings(now.settings(), shared != null));
+        this.reload = new Reload(this, config, null, null);
         reload.watch();
-        this.followed = source == null ? null : source.start(new OverlayTarget(), shared);
+        this.followed = source == null ? null : source.start(this, shared);
     }
 
     /**
@@ -168,12 +169,7 @@ public final class Limiter implements AutoCloseable {
      * limiter.
      */
     public static Limiter of(LimiterConfig config, RateLimiter rateLimiter) {
-        return new Limiter(
-                Objects.requireNonNull(config, "config"),
-                Objects.requireNonNull(rateLimiter, "rateLimiter"),
-                null,
-                null,
-                null);
+        return new Limiter(config, rateLimiter, null, null, null);
     }
 
     /** The current configuration. */
@@ -305,19 +301,15 @@ public final class Limiter implements AutoCloseable {
         return own;
     }
 
-    private final class OverlayTarget implements ConfigSource.Target {
-        @Override
-        public Limiter limiter() {
-            return Limiter.this;
-        }
-
-        @Override
-        public void lay(UnaryOperator<LimiterConfig> over) {
-            setOverlay(over);
-        }
-    }
-
-    private synchronized void setOverlay(UnaryOperator<LimiterConfig> over) {
+    /**
+     * Sets the overlay, in place of the one before: it makes the configuration in force of the own one, now and after each change of
+     * that. For this library.
+     *
+     * @throws IllegalArgumentException if the result does not fit; also {@link IllegalStateException}. The overlay before stays in
+     *     force
+     */
+    public synchronized void lay(Access library, UnaryOperator<LimiterConfig> over) {
+        Objects.requireNonNull(library, "library");
         putInForce(snapshot.next(over.apply(own), derived));
         overlay = over;
     }
@@ -334,13 +326,13 @@ public final class Limiter implements AutoCloseable {
             if (followed == null || before == NO_OVERLAY) {
                 throw wrong;
             }
-            setOverlay(NO_OVERLAY);
+            lay(Access.LIBRARY, NO_OVERLAY);
             try {
                 T done = action.get();
                 followed.noteDropped(wrong);
                 return done;
             } catch (RuntimeException alsoWithout) {
-                setOverlay(before);
+                lay(Access.LIBRARY, before);
                 throw alsoWithout;
             }
         }

@@ -50,11 +50,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
     /** The texts that had rules or policies when they last took effect. Guarded by the watch. */
     private Set<String> limitsIn;
 
-    Reload(Limiter limiter, LimiterConfig origin) {
-        this(limiter, origin, null, null);
-    }
-
-    /** With the pause of a test. */
+    /** With the pause of a test; null for those of a clock. */
     Reload(Limiter limiter, LimiterConfig origin, @Nullable Pause pause, @Nullable Duration settling) {
         this.limiter = limiter;
         this.origin = origin;
@@ -89,9 +85,7 @@ final class Reload implements Watch.Source<List<Object>>, AutoCloseable {
     public void take(List<Object> changed) throws InterruptedException {
         try {
             apply(settling);
-        } catch (InterruptedException ended) {
-            throw ended;
-        } catch (Throwable refused) {
+        } catch (IllegalStateException refused) {
             // Already logged; read again when the file changes.
         }
     }
