@@ -189,7 +189,9 @@ class RefundContentionTest {
             NaiveLimiter model = new NaiveLimiter();
             events.forEach(event -> replay(model, event));
             Decision last = Looks.at(limiter, policy, KEY);
-            assertEquals(model.decide(last.charges(), Mode.LOOK, time.nowMicros()), last.outcomes());
+            assertEquals(
+                    model.decide(last.charges(), Mode.LOOK, time.nowMicros()).toString(),
+                    last.outcomes().toString());
             time.advanceMicros(DAY);
             assertEquals(LIMIT, Looks.left(limiter, policy, KEY));
         }
