@@ -97,7 +97,7 @@ class TestRulesTest {
         assertEquals(
                 List.of(),
                 linesWith(
-                        "Redisson\\.create\\(|RedisServer\\.newRedisServer|new RedisServer\\(",
+                        "Redisson\\.create\\(|RedisServer\\.newRedisServer|new (RedisServer|Jedis)\\(",
                         WITH_A_CLIENT_OF_THEIR_OWN));
     }
 

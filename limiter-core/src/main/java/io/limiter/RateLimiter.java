@@ -25,7 +25,7 @@ import java.util.function.ToLongFunction;
  * }</pre>
  *
  * <p>Stages that depend on a future run on the limiter's executor, or on the calling thread if the answer is known at
- * once; on a thread of the Redis client only if that executor refuses them.
+ * once; never on a thread of the Redis client.
  */
 public abstract class RateLimiter implements AutoCloseable {
     /** How many calls may wait by default. */

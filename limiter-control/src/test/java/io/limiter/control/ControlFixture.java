@@ -1,14 +1,15 @@
 package io.limiter.control;
 
+import io.limiter.BackendException;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.application.SteppedLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Access;
 import io.limiter.kit.Await;
+import io.limiter.kit.RedisServers;
 import io.limiter.redis.PlainCommands;
 import io.limiter.redis.RedisBackend;
-import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -105,8 +107,22 @@ abstract class ControlFixture {
         }
     }
 
+    /** Also where this machine is so busy that a connection takes longer than a person would wait. */
+    Control opened(RedisBackend.Builder redis, String secret) {
+        AtomicReference<Control> control = new AtomicReference<>();
+        Await.until(LONG, "control is connected", () -> {
+            try {
+                control.set(open(Control.open(redis, group, secret)));
+            } catch (BackendException notYet) {
+                return false;
+            }
+            return true;
+        });
+        return control.get();
+    }
+
     Control control(String address, String secret) {
-        return open(Control.open(RedisBackend.builder().address(address), group, secret));
+        return opened(RedisBackend.builder().address(address), secret);
     }
 
     /** An instance as applications start one. */
@@ -182,7 +198,7 @@ abstract class ControlFixture {
 
     /** Uses a Redis with all rights. */
     static void redis(String address, Consumer<Jedis> use) {
-        try (Jedis redis = new Jedis(URI.create(address))) {
+        try (Jedis redis = RedisServers.jedis(address)) {
             use.accept(redis);
         }
     }

@@ -13,7 +13,6 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
-import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -199,7 +198,7 @@ class FleetTest extends ControlFixture {
 
     /** Of all instances together, while each looks thirty times; as Redis counts them, with those inside of scripts. */
     private static double commandsPerSecond(String address) {
-        try (Jedis redis = new Jedis(URI.create(address))) {
+        try (Jedis redis = RedisServers.jedis(address)) {
             String before = redis.info("commandstats");
             long start = System.nanoTime();
             AtomicReference<String> after = new AtomicReference<>("");

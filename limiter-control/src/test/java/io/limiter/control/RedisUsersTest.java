@@ -9,7 +9,6 @@ import io.limiter.application.Limiter;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
-import java.net.URI;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -64,7 +63,7 @@ class RedisUsersTest extends ControlFixture {
     }
 
     private Control as(String user, String server, String secret) {
-        return open(Control.open(RedisBackend.builder().address(server).credentials(user, "password"), group, secret));
+        return opened(RedisBackend.builder().address(server).credentials(user, "password"), secret);
     }
 
     private static String documented(String user) {
@@ -78,7 +77,7 @@ class RedisUsersTest extends ControlFixture {
     static List<String> servers() {
         return Stream.of(OLD, NEWER)
                 .filter(address -> {
-                    try (Jedis redis = new Jedis(URI.create(address))) {
+                    try (Jedis redis = RedisServers.jedis(address)) {
                         return !redis.info("server").contains("redis_version:6.");
                     }
                 })

@@ -333,6 +333,7 @@ class LimiterConfigTest {
                 "redis.config = classpath:a ~ redis.password = x | RL-106 ~ already defines the connection",
                 "redis.config = classpath:a ~ redis.client = lettuce | RL-106 ~ is a file of Redisson",
                 "redis.address = redis://u:p@a:1 ~ redis.password = x | RL-106 ~ the address has a login already",
+                "redis.address = redis://a:1,\\n redis://b:1 | RL-106",
                 "redis.mode = cluster ~ redis.master = m | RL-106 ~ add limiter.redis.mode = sentinel",
                 "control.secret = 0123456789abcdef | RL-105 ~ add limiter.control.group",
                 "control.group = shop | RL-105 ~ add limiter.control.secret",

@@ -1,5 +1,6 @@
 package io.limiter.faults;
 
+import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -10,12 +11,10 @@ import redis.clients.jedis.Response;
 
 /** Commands to one server, on a connection of its own that stays open. */
 final class Admin implements AutoCloseable {
-    private static final int PATIENCE_MILLIS = 60_000;
-
     private final Jedis jedis;
 
     Admin(int port) {
-        jedis = new Jedis("127.0.0.1", port, PATIENCE_MILLIS);
+        jedis = RedisServers.jedis(port);
         jedis.connect();
     }
 

@@ -146,7 +146,7 @@ class BatchTest {
     }
 
     private static Jedis redis() {
-        return new Jedis("127.0.0.1", RedisServers.singlePort());
+        return RedisServers.jedis(RedisServers.singlePort());
     }
 
     /** All that the traffic does, gathered in commands, against one call after the other. */

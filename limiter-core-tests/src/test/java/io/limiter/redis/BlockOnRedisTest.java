@@ -46,7 +46,7 @@ class BlockOnRedisTest {
     }
 
     private static Jedis redis() {
-        return new Jedis("127.0.0.1", RedisServers.singlePort());
+        return RedisServers.jedis(RedisServers.singlePort());
     }
 
     private static long left(RateLimiter limiter) {

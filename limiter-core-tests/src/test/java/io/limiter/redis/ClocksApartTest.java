@@ -35,7 +35,7 @@ class ClocksApartTest {
         "2016, 1008, 1032, 24, 2040"
     })
     void aNewWindow(long now, long first, long second, long longest, long end) {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             String key = "apart:{" + now + "}:" + first + ":" + longest;
             List<Long> reply = take(redis, key, now * HOUR, "turns=" + first * HOUR + "," + second * HOUR, longest);
             assertEquals(List.of(1L, end * HOUR), List.of(reply.get(0), reply.get(5)));
@@ -47,7 +47,7 @@ class ClocksApartTest {
     @ParameterizedTest
     @CsvSource({"1032, 1056", "1056, 1080", "3000, 3024", "960, 984", "10, 34"})
     void aWrongClockExtendsNoWindow(long first, long second) {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             String key = "apart:{wrong}:" + first;
             String right = "turns=" + 1008 * HOUR + "," + 1032 * HOUR;
             long now = 1000 * HOUR + 5;
@@ -62,7 +62,7 @@ class ClocksApartTest {
 
     @Test
     void otherOptionsAreAnError() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             for (String wrong : List.of("turns=1", "turns=1,2,3", "turns=-1,2", "aligned")) {
                 String message = String.valueOf(
                         assertThrows(JedisDataException.class, () -> take(redis, "apart:{x}", HOUR, wrong, 24))

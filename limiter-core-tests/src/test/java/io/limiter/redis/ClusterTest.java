@@ -104,7 +104,7 @@ class ClusterTest {
     /** A client whose state lies on a master that is wanted. */
     private static PartitionKey client(Policy policy, IntPredicate wantedPort) {
         List<Integer> ports = PORTS;
-        try (Jedis node = new Jedis("127.0.0.1", ports.get(0))) {
+        try (Jedis node = RedisServers.jedis(ports.get(0))) {
             for (int i = 0; i < 1_000; i++) {
                 PartitionKey key = PartitionKey.of("client-" + i);
                 long slot = node.clusterKeySlot(policy.name() + ":" + key.canonical());
@@ -138,7 +138,7 @@ class ClusterTest {
 
     private static void flushScripts() {
         for (int port : PORTS) {
-            try (Jedis node = new Jedis("127.0.0.1", port)) {
+            try (Jedis node = RedisServers.jedis(port)) {
                 node.scriptFlush();
             }
         }
@@ -156,7 +156,7 @@ class ClusterTest {
     private static long count(String section, String line) {
         long sum = 0;
         for (int port : PORTS) {
-            try (Jedis node = new Jedis("127.0.0.1", port)) {
+            try (Jedis node = RedisServers.jedis(port)) {
                 String stats = node.info(section);
                 assertTrue(stats.contains("stat"), "INFO returns " + stats);
                 Matcher matcher = Pattern.compile("(?m)^" + line).matcher(stats);

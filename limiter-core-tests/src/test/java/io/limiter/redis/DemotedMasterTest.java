@@ -57,8 +57,8 @@ class DemotedMasterTest {
 
     /** The second becomes the master, and the first its replica, without a write in between that only one of them has. */
     private void demote() {
-        try (Jedis onFirst = new Jedis("127.0.0.1", first);
-                Jedis onSecond = new Jedis("127.0.0.1", second)) {
+        try (Jedis onFirst = RedisServers.jedis(first);
+                Jedis onSecond = RedisServers.jedis(second)) {
             onFirst.set("last", "write");
             long written = onFirst.waitReplicas(1, 60_000);
             assertEquals(1, written, "the replica has all");

@@ -8,6 +8,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
 import io.limiter.internal.HoldTerms;
+import io.limiter.kit.RedisServers;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -41,7 +42,7 @@ final class EvalBackend implements Backend {
     private final UnaryOperator<String> change;
 
     EvalBackend(int port, String prefix, TimeSource time, UnaryOperator<String> change) {
-        this.redis = new Jedis("127.0.0.1", port);
+        this.redis = RedisServers.jedis(port);
         this.keys = new RedisKeys(prefix, null);
         // Nothing is renewed: by its clock nothing runs out.
         this.flights = new CallsInFlight(TimeSource.system(), new CallsInFlight.Sender() {

@@ -43,7 +43,7 @@ class FailOverTest {
         int sentinel = RedisServers.startSentinel(master.port);
         try (master;
                 replica;
-                Jedis onSentinel = new Jedis("127.0.0.1", sentinel);
+                Jedis onSentinel = RedisServers.jedis(sentinel);
                 Jedis onReplica = replica.jedis();
                 LogLines log = new LogLines();
                 RedisBackend backend = client.builder()
@@ -91,7 +91,7 @@ class FailOverTest {
                 RateLimiter limiter = RateLimiters.on(backend)) {
             assertTrue(backend.awaitConnected(LONG));
             for (int port : ports) {
-                try (Jedis node = new Jedis("127.0.0.1", port)) {
+                try (Jedis node = RedisServers.jedis(port)) {
                     for (Script script : Script.all()) {
                         // No caller waits for the one, and the other is never asked alone.
                         boolean isNeeded = script != Script.KEY_SECRETS && script != Script.alone(Algorithm.BLOCK);
@@ -134,7 +134,7 @@ class FailOverTest {
             String client = "client" + i;
             limiter.tryAcquire(DENY, PartitionKey.of(client), 1);
             for (int port : ports) {
-                try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                try (Jedis redis = RedisServers.jedis(port)) {
                     if (node.test(port) && !redis.keys("*:" + client + "}*").isEmpty()) {
                         return PartitionKey.of(client);
                     }

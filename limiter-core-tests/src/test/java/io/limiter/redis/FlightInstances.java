@@ -71,7 +71,7 @@ final class FlightInstances implements AutoCloseable {
 
     /** Redis loses all states. */
     void forget() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             redis.keys(prefix + "*").forEach(redis::del);
         }
     }

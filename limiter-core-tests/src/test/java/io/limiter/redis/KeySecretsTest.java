@@ -67,7 +67,7 @@ class KeySecretsTest {
     @Test
     void aSecretThatNobodyHasAnyMoreIsForgotten() throws Exception {
         String key = new RedisKeys(prefix, null).secrets();
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             redis.zadd(key, System.currentTimeMillis() - 180_000 - 1_000, "long ago");
             try (RedisBackend one = instanceThatLooksAgain()) {
                 assertEquals(List.of(), one.health().findings());

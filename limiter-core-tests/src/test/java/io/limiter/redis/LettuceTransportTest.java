@@ -45,7 +45,7 @@ class LettuceTransportTest {
             .withFailureMode(FailureMode.DENY);
 
     private static Jedis redis() {
-        return new Jedis("127.0.0.1", RedisServers.singlePort());
+        return RedisServers.jedis(RedisServers.singlePort());
     }
 
     private static List<String> addresses(Jedis redis, String name) {
@@ -127,8 +127,8 @@ class LettuceTransportTest {
     void aCallFollowsItsKeyWhileItsSlotMoves() {
         List<Integer> ports = RedisServers.startCluster();
         RedisClusterClient given = RedisClusterClient.create(RedisURI.create("redis://127.0.0.1:" + ports.get(0)));
-        try (Jedis from = new Jedis("127.0.0.1", ports.get(0));
-                Jedis to = new Jedis("127.0.0.1", ports.get(1));
+        try (Jedis from = RedisServers.jedis(ports.get(0));
+                Jedis to = RedisServers.jedis(ports.get(1));
                 RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
                         .lettuce(given, RedisURI.create("redis://127.0.0.1:" + ports.get(0)))
                         .deadline(Duration.ofSeconds(30))))) {
@@ -147,7 +147,7 @@ class LettuceTransportTest {
             from.migrate("127.0.0.1", ports.get(1), key, 0, 10_000);
             assertEquals(99_998, limiter.tryAcquire(POLICY, client, 1).remaining(), "by ASK");
             for (int port : ports) {
-                try (Jedis node = new Jedis("127.0.0.1", port)) {
+                try (Jedis node = RedisServers.jedis(port)) {
                     node.clusterSetSlotNode(slot, to.clusterMyId());
                 }
             }

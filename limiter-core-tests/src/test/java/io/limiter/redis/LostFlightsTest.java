@@ -68,7 +68,7 @@ class LostFlightsTest {
                 mine.forEach(InFlight::close);
             });
             Await.until("all ends are answered", () -> backend.flights.size() == 0);
-            try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+            try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
                 assertEquals(Set.of(), redis.keys(instances.prefix + "*"));
             }
         }

@@ -129,13 +129,13 @@ class MovedAddressTest {
 
     /** Makes it load a thousand keys, ten in a second. */
     private static void load(int port) {
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (Jedis redis = RedisServers.jedis(port)) {
             for (int i = 0; i < 1_000; i++) {
                 redis.set("key" + i, "x".repeat(2_000));
             }
         }
         Thread loading = new Thread(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port, 120_000)) {
+            try (Jedis redis = RedisServers.jedis(port)) {
                 redis.sendCommand(Protocol.Command.DEBUG, "RELOAD");
             } catch (JedisConnectionException killed) {
                 // At the end of the test.
@@ -143,7 +143,7 @@ class MovedAddressTest {
         });
         loading.setDaemon(true);
         loading.start();
-        try (Jedis redis = new Jedis("127.0.0.1", port, 120_000)) {
+        try (Jedis redis = RedisServers.jedis(port)) {
             Await.until("it loads", () -> {
                 try {
                     redis.get("key");
@@ -163,7 +163,7 @@ class MovedAddressTest {
         RedisServer two = RedisServers.start(port, "bind 127.0.0.2", "replicaof 127.0.0.1 " + port);
         long pid = RedisServers.pid(port);
         Names names = new Names();
-        try (Jedis next = new Jedis("127.0.0.2", port)) {
+        try (Jedis next = RedisServers.jedis("redis://127.0.0.2:" + port)) {
             Await.until("it replicates", () -> next.info("replication").contains("master_link_status:up"));
             RedisBackend.Builder builder =
                     client == RedisClientKind.LETTUCE ? lettuce(names, port) : redisson(names, port);
@@ -206,7 +206,7 @@ class MovedAddressTest {
         RedisServer two = RedisServers.start(second, "replicaof 127.0.0.1 " + first);
         long pid = RedisServers.pid(first);
         int port = RedisServers.startSentinel(first);
-        try (Jedis sentinel = new Jedis("127.0.0.1", port)) {
+        try (Jedis sentinel = RedisServers.jedis(port)) {
             sentinel.sentinelSet(
                     RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
             Await.until(
@@ -244,7 +244,7 @@ class MovedAddressTest {
                 .map(PartitionKey::of)
                 .findFirst()
                 .orElseThrow();
-        try (Jedis next = new Jedis("127.0.0.1", replica)) {
+        try (Jedis next = RedisServers.jedis(replica)) {
             RedisBackend.Builder builder = client.builder()
                     .cluster(ports.stream()
                             .map(port -> "redis://127.0.0.1:" + port)
@@ -264,17 +264,17 @@ class MovedAddressTest {
 
     private static void promote(Old old, String host, int first, int second, long pid) {
         if (old == Old.STAYS_AS_A_REPLICA) {
-            try (Jedis onFirst = new Jedis("127.0.0.1", first)) {
+            try (Jedis onFirst = RedisServers.jedis(first)) {
                 onFirst.set("last", "write");
                 onFirst.waitReplicas(1, 60_000);
             }
         }
         old.end(pid);
-        try (Jedis onSecond = new Jedis(host, second)) {
+        try (Jedis onSecond = RedisServers.jedis("redis://" + host + ":" + second)) {
             onSecond.slaveofNoOne();
         }
         if (old == Old.STAYS_AS_A_REPLICA) {
-            try (Jedis onFirst = new Jedis("127.0.0.1", first)) {
+            try (Jedis onFirst = RedisServers.jedis(first)) {
                 onFirst.slaveof(host, second);
             }
         }
@@ -327,7 +327,7 @@ class MovedAddressTest {
 
     private static BooleanSupplier isMaster(String host, int port) {
         return () -> {
-            try (Jedis one = new Jedis(host, port)) {
+            try (Jedis one = RedisServers.jedis("redis://" + host + ":" + port)) {
                 return one.role().get(0).equals("master");
             } catch (JedisConnectionException changing) {
                 // A sentinel ends the connections of a server whose role it changes.

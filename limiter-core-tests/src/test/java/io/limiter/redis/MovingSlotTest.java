@@ -21,8 +21,8 @@ class MovingSlotTest {
     @EnumSource(value = Algorithm.class, names = "ALLOTMENT", mode = EnumSource.Mode.EXCLUDE)
     void aStateThatIsOverIsWrittenAnew(Algorithm algorithm) {
         List<Integer> ports = RedisServers.clusterPorts();
-        try (Jedis node = new Jedis("127.0.0.1", ports.get(0));
-                Jedis target = new Jedis("127.0.0.1", ports.get(1))) {
+        try (Jedis node = RedisServers.jedis(ports.get(0));
+                Jedis target = RedisServers.jedis(ports.get(1))) {
             String key = keyOf(node, algorithm);
             int slot = Math.toIntExact(node.clusterKeySlot(key));
             assertEquals(List.of(1L, 2L), take(node, algorithm, key, START, "ann"));

@@ -36,7 +36,7 @@ class OneMasterFlapsTest {
         List<Integer> ports = RedisServers.startCluster();
         long flapping = RedisServers.pid(ports.get(1));
         String refusing = "Redis at 127.0.0.1:" + ports.get(0);
-        try (Jedis redis = new Jedis("127.0.0.1", ports.get(0));
+        try (Jedis redis = RedisServers.jedis(ports.get(0));
                 RedisBackend backend = RedisBackend.builder()
                         .cluster(ports.stream()
                                 .map(port -> "redis://127.0.0.1:" + port)

@@ -53,7 +53,7 @@ class PipelineTest {
     }
 
     private static Jedis redis() {
-        return new Jedis("127.0.0.1", RedisServers.singlePort());
+        return RedisServers.jedis(RedisServers.singlePort());
     }
 
     private static long connections(Jedis redis) {

@@ -50,7 +50,7 @@ class RedisBackendTest {
                         .prefix(prefix)
                         .address(RedisServers.single())
                         .deadline(Duration.ofSeconds(30))));
-                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             assertTrue(limiter.reserve(policy, KEY, 10, Duration.ofSeconds(1)).allowed());
             Set<String> keys = redis.keys(prefix + ":{p:*");
             assertEquals(2, keys.size(), keys::toString);
@@ -92,7 +92,7 @@ class RedisBackendTest {
                         .deadline(Duration.ofSeconds(30))
                         .denialMaxAge(Duration.ZERO)
                         .timeSource(time)));
-                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             // As it steps on, stands, and steps back.
             for (long step : new long[] {1_000_000, 0, -1_000_000}) {
                 redis.keys(prefix + ":*").forEach(redis::del);
@@ -157,7 +157,7 @@ class RedisBackendTest {
         try (RedisBackend backend =
                         Backends.connected(Backends.redis().prefix("in-two").address(RedisServers.single() + "/2"));
                 RateLimiter limiter = RateLimiters.on(backend);
-                Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+                Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             assertTrue(limiter.tryAcquire(
                             Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1))), PartitionKey.of("k"), 1)
                     .allowed());

@@ -99,7 +99,7 @@ class ScriptTest {
     @ValueSource(strings = {"fixed_window", "batch"})
     void aGivenClockRenewsTheTimeToLive(String name) {
         Script script = name.equals("batch") ? Script.BATCH : Script.alone(Algorithm.FIXED_WINDOW);
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             for (String now : List.of("", "1000000000000")) {
                 String key = "script-ttl:{" + name + "}:" + now;
                 List<String> arguments = name.equals("batch")
@@ -129,7 +129,7 @@ class ScriptTest {
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void theArticlesCase(Algorithm algorithm) {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             String key = "article:{limit_vgroup:192.168.1.19}:" + algorithm.text();
             for (int i = 0; i < 3; i++) {
                 String member = algorithm.takesMembers() || algorithm.isInFlight() ? "member" + i : "";
@@ -151,7 +151,7 @@ class ScriptTest {
     /** A state that another program has written is an error of that request only. */
     @Test
     void aWrongStateFailsNoOtherReservation() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             redis.rpush("wrong:{held}a", "x");
             Object reply = redis.eval(
                     Script.BATCH.text(),
@@ -184,7 +184,7 @@ class ScriptTest {
 
     @Test
     void theMemberThatIsTheWindowsEndIsRefused() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "ann");
             JedisDataException error = assertThrows(
                     JedisDataException.class,
@@ -201,7 +201,7 @@ class ScriptTest {
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void shortAndWrongArgumentsAreErrorsThatSaySo(Algorithm algorithm) {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             String[][] wrong = {
                 {"1", "3", TEN_SECONDS},
                 {"-1", "3", TEN_SECONDS, "3"},
@@ -240,7 +240,7 @@ class ScriptTest {
 
     @Test
     void aValueThatIsNoStateIsAnErrorAndNoFreshStart() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             String foreign = "hello".repeat(50);
             redis.set("foreign", foreign);
             for (Algorithm algorithm : Algorithm.values()) {
@@ -260,7 +260,7 @@ class ScriptTest {
     /** Redis may lose one of two keys, as when its memory is full. */
     @Test
     void aStockThatHasLostWhatIsOnHoldSellsNothingTwice() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             String key = "lost:{stock}";
             eval(redis, Algorithm.ALLOTMENT, key, "2", "3", TEN_SECONDS, "3", "", "ann");
             assertEquals(4, redis.zcard(key + ":holds"));

@@ -131,7 +131,7 @@ class SecuredRedisTest {
     @ParameterizedTest
     @EnumSource
     void whoPreloadsTheScriptsNeedsNobodyWhoMayLoadThem(RedisClientKind client) throws IOException {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             RedisBackend.scripts().values().forEach(redis::scriptLoad);
         }
         List<String> rules = documented("limiter").stream()
@@ -218,7 +218,7 @@ class SecuredRedisTest {
         Policy policy = Policy.of("renewed", Limit.slidingList(3, Duration.ofHours(1)));
         try (RedisBackend backend = RedisBackend.builder().lettuce(given, at).build();
                 RateLimiter limiter = RateLimiters.on(backend);
-                Jedis admin = new Jedis("127.0.0.1", port)) {
+                Jedis admin = RedisServers.jedis(port)) {
             admin.auth("first");
             assertTrue(backend.awaitConnected(LONG));
             admin.configSet("requirepass", "second");
@@ -314,7 +314,7 @@ class SecuredRedisTest {
     }
 
     private static void setUser(int port, List<String> rules) {
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (Jedis redis = RedisServers.jedis(port)) {
             List<String> all = new ArrayList<>(List.of("reset", "on", ">" + PASSWORD));
             all.addAll(rules);
             redis.aclSetUser("limited", all.toArray(String[]::new));
@@ -322,7 +322,7 @@ class SecuredRedisTest {
     }
 
     private static void removeUser(int port) {
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (Jedis redis = RedisServers.jedis(port)) {
             redis.sendCommand(Protocol.Command.ACL, "DELUSER", "limited");
         }
     }

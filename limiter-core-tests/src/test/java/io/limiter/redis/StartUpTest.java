@@ -94,7 +94,7 @@ class StartUpTest extends StartingRedis {
                         awaitWarning("RL-202");
                         failureModesAnswer(limiter);
                         assertFalse(log.toString().contains("s3cret"), log.toString());
-                        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                        try (Jedis redis = RedisServers.jedis(port)) {
                             redis.auth("other");
                             redis.configSet("requirepass", "s3cret");
                         }
@@ -120,7 +120,7 @@ class StartUpTest extends StartingRedis {
     @Test
     void asManyClientsAsThereMayBe() {
         withServer(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            try (Jedis redis = RedisServers.jedis(port)) {
                 redis.configSet("maxclients", "1");
                 try (RedisBackend backend = backend(port)) {
                     awaitWarning("RL-201 Redis has reached its limit of clients");
@@ -211,11 +211,11 @@ class StartUpTest extends StartingRedis {
         withServer(() -> {
             try (RedisBackend backend = backend(port);
                     RateLimiter limiter = limiter(backend);
-                    Jedis redis = new Jedis("127.0.0.1", port)) {
+                    Jedis redis = RedisServers.jedis(port)) {
                 assertTrue(backend.awaitConnected(LONG));
                 redis.configSet("lua-time-limit", "1");
                 Thread busy = new Thread(() -> {
-                    try (Jedis other = new Jedis("127.0.0.1", port, 60_000)) {
+                    try (Jedis other = RedisServers.jedis(port)) {
                         other.eval("while true do end");
                     } catch (RuntimeException killed) {
                         // That is what this test does at its end.

@@ -43,7 +43,7 @@ class UnfitServerTest extends StartingRedis {
                                     log.of(Level.WARN, "RL-203 Redis replied READONLY")
                                             .size(),
                                     "once for each mode: " + log);
-                            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+                            try (Jedis redis = RedisServers.jedis(port)) {
                                 redis.slaveofNoOne();
                             }
                             redisDecides(limiter);
@@ -117,7 +117,7 @@ class UnfitServerTest extends StartingRedis {
     @Test
     void aUserWhoMayEndNoCall() {
         withServer(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            try (Jedis redis = RedisServers.jedis(port)) {
                 redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "+@all", "-zrem");
             }
             try (RedisBackend backend = RedisBackend.builder()
@@ -134,7 +134,7 @@ class UnfitServerTest extends StartingRedis {
     @Test
     void aUserWhoMayNotEnough() {
         withServer(() -> {
-            try (Jedis redis = new Jedis("127.0.0.1", port)) {
+            try (Jedis redis = RedisServers.jedis(port)) {
                 redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "-@all", "+evalsha", "+script|load", "+time");
                 redis.aclSetUser("app", "+ping", "+hello", "+auth", "+client|setname", "+select", "+llen", "+lindex");
                 redis.aclSetUser("app", "+rpush", "+ltrim", "+pexpire", "+pttl", "+del");

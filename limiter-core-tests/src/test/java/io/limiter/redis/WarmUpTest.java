@@ -30,7 +30,7 @@ class WarmUpTest extends StartingRedis {
                             .address(address(port))
                             .deadline(LONG)
                             .build());
-                    Jedis redis = new Jedis("127.0.0.1", port)) {
+                    Jedis redis = RedisServers.jedis(port)) {
                 assertTrue(calls.backend.awaitConnected(LONG));
                 redis.aclSetUser("default", "-@write");
                 WarmUp.run(calls, LONG);

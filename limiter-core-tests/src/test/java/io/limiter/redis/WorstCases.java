@@ -40,7 +40,7 @@ final class WorstCases implements AutoCloseable {
     /** Of its own: what the server did is counted. */
     private final RedisServer server = RedisServers.startAnywhere();
 
-    private final Jedis redis = new Jedis("127.0.0.1", server.ports().get(0));
+    private final Jedis redis = RedisServers.jedis(server.ports().get(0));
     private final List<Case> cases = new ArrayList<>();
     private byte @Nullable [] state;
     private byte @Nullable [] records;

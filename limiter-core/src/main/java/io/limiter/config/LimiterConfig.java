@@ -3,7 +3,6 @@ package io.limiter.config;
 import io.limiter.Policy;
 import io.limiter.internal.config.ConfigEntry;
 import io.limiter.internal.config.ConfigText;
-import io.limiter.internal.config.EnvironmentText;
 import io.limiter.internal.config.Problems;
 import io.limiter.internal.config.Settings;
 import io.limiter.internal.config.SettingsParser;
@@ -225,7 +224,7 @@ public final class LimiterConfig {
          * @throws ConfigException with all mistakes
          */
         public void checkOver() {
-            new SettingsParser(over, problems, foreignKeys).checkGrammar();
+            new SettingsParser(over, Map.of(), List.of(), problems, foreignKeys).checkGrammar();
             ConfigException.throwAll(problems);
         }
 
@@ -315,10 +314,8 @@ public final class LimiterConfig {
          * @throws ConfigException if the text has mistakes: one message lists them all
          */
         public LimiterConfig build() {
-            List<ConfigEntry> all = new ArrayList<>(entries);
-            all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
-            all.addAll(over);
-            Settings settings = new SettingsParser(all, problems, foreignKeys).parse(policies, hasClient, files);
+            Settings settings = new SettingsParser(entries, environment, over, problems, foreignKeys)
+                    .parse(policies, hasClient, files);
             ConfigException.throwAll(problems);
             return new LimiterConfig(settings, new Builder(this, true));
         }

@@ -86,16 +86,15 @@ public final class RateLimiters {
         }
 
         /**
-         * Runs stages that depend on an asynchronous answer; by default the common pool. What it refuses, because it is closed, runs
-         * on the thread that has the answer.
+         * Runs stages that depend on an asynchronous answer; by default the common pool, which also runs what it refuses.
          */
         public Builder executor(Executor completions) {
             Objects.requireNonNull(completions, "executor");
             this.executor = task -> {
                 try {
                     completions.execute(task);
-                } catch (RejectedExecutionException closed) {
-                    task.run();
+                } catch (RejectedExecutionException refused) {
+                    commonPool().execute(task);
                 }
             };
             return this;

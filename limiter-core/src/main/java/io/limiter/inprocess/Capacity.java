@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * flood of keys under one policy takes nothing from the part of another. Thread-safe.
  *
  * <p>A share that is added later makes the guaranteed parts smaller, and a retracted share has none: what it still uses
- * is lent, also when the policy comes back, with a new share. Units in use stay in use, so they can exceed the total by at most the parts that were added or retracted
- * while all of it was in use.
+ * is lent, also when the policy comes back, with a new share; so its old states grow from lent memory only. Units in use
+ * stay in use, so they can exceed the total by at most the parts that were added or retracted while all of it was in use.
  */
 final class Capacity {
     /** The share of states that take nothing. All tables have it. */

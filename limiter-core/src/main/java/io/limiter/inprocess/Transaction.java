@@ -26,7 +26,7 @@ final class Transaction {
         DENIED,
         /** Denied because a log could not grow. */
         LACKS_MEMORY,
-        /** All limits allow it, but it would take from a key that has no state. */
+        /** It would write to a state that does not exist. */
         LACKS_STATES,
         /** A state was dropped between its finding and its locking. */
         DROPPED

@@ -8,10 +8,6 @@ final class ConnectionLost extends RuntimeException {
 
     private final transient AtomicBoolean isNew = new AtomicBoolean(true);
 
-    ConnectionLost() {
-        this("the connection was closed before the reply");
-    }
-
     ConnectionLost(String why) {
         super(why, null, false, false);
     }

@@ -368,7 +368,7 @@ final class RedissonMasters {
         private void failAll(Channel channel) {
             Queue<QueueCommandHolder> waiting =
                     channel.attr(CommandsQueue.COMMANDS_QUEUE).get();
-            ConnectionLost lost = new ConnectionLost();
+            ConnectionLost lost = new ConnectionLost("the connection was closed before the reply");
             for (QueueCommandHolder one = waiting.poll(); one != null; one = waiting.poll()) {
                 if (one.getChannelPromise().isSuccess()) {
                     one.getCommand().tryFailure(lost);

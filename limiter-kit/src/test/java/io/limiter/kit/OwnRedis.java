@@ -28,7 +28,7 @@ public final class OwnRedis implements AutoCloseable {
     }
 
     public Jedis jedis() {
-        return new Jedis("127.0.0.1", port);
+        return RedisServers.jedis(port);
     }
 
     /** From now on it answers nothing, and its connections stay open. */

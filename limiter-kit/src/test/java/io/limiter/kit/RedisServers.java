@@ -3,6 +3,7 @@ package io.limiter.kit;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -240,16 +241,26 @@ public final class RedisServers {
         }
     }
 
+    /** A plain client. Its default would be two seconds for an answer, which is short on a busy machine. */
+    public static Jedis jedis(int port) {
+        return jedis("redis://127.0.0.1:" + port);
+    }
+
+    /** The same, with the login of the address. */
+    public static Jedis jedis(String address) {
+        return new Jedis(URI.create(address), 60_000);
+    }
+
     /** The process of the server on the port. */
     public static long pid(int port) {
-        try (Jedis redis = new Jedis("127.0.0.1", port)) {
+        try (Jedis redis = jedis(port)) {
             return Long.parseLong(redis.info("server").replaceAll("(?s).*process_id:(\\d+).*", "$1"));
         }
     }
 
     /** For how long permits in flight of a prefix are held if nobody renews them: the longest, to a second, by the single server's time. */
     public static Duration heldFor(String prefix) {
-        try (Jedis redis = new Jedis("127.0.0.1", singlePort())) {
+        try (Jedis redis = jedis(singlePort())) {
             double latest = redis.keys(prefix + ":*").stream()
                     .filter(key -> redis.type(key).equals("zset"))
                     .flatMap(key -> redis.zrangeWithScores(key, -1, -1).stream())
@@ -375,7 +386,7 @@ public final class RedisServers {
     /** Makes a cluster of three nodes that know nothing of each other. */
     public static void form(List<Integer> ports) {
         for (int i = 0; i < MASTERS; i++) {
-            try (Jedis node = new Jedis("127.0.0.1", ports.get(i))) {
+            try (Jedis node = jedis(ports.get(i))) {
                 int from = SLOTS * i / MASTERS;
                 int[] slots = new int[SLOTS * (i + 1) / MASTERS - from];
                 for (int s = 0; s < slots.length; s++) {
@@ -391,8 +402,8 @@ public final class RedisServers {
     /** Adds a replica of the first of these masters; returns its port. */
     public static int startClusterReplica(List<Integer> masters, int timeoutMillis) {
         int port = startNode(timeoutMillis);
-        try (Jedis node = new Jedis("127.0.0.1", port);
-                Jedis master = new Jedis("127.0.0.1", masters.get(0))) {
+        try (Jedis node = jedis(port);
+                Jedis master = jedis(masters.get(0))) {
             node.clusterMeet("127.0.0.1", masters.get(0));
             masters.forEach(each -> awaitFormed(each, masters.size() + 1));
             awaitFormed(port, masters.size() + 1);
@@ -405,7 +416,7 @@ public final class RedisServers {
     }
 
     private static void awaitReplicaKnown(int master, int port) {
-        try (Jedis node = new Jedis("127.0.0.1", master)) {
+        try (Jedis node = jedis(master)) {
             Await.until(
                     FORMED,
                     "the node knows the replica",
@@ -417,7 +428,7 @@ public final class RedisServers {
 
     /** Returns when the replica has its master's data. */
     public static void awaitReplicating(int port) {
-        try (Jedis node = new Jedis("127.0.0.1", port)) {
+        try (Jedis node = jedis(port)) {
             Await.until(
                     FORMED,
                     "the replica has its master's data",
@@ -435,7 +446,7 @@ public final class RedisServers {
     }
 
     private static void awaitFormed(int port, int nodes) {
-        try (Jedis node = new Jedis("127.0.0.1", port)) {
+        try (Jedis node = jedis(port)) {
             Await.until(FORMED, "the cluster is formed", () -> {
                 String info = node.clusterInfo();
                 return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + nodes);

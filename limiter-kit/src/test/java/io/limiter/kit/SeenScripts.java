@@ -20,8 +20,7 @@ public final class SeenScripts implements AutoCloseable {
     public SeenScripts(String prefix, List<Integer> ports) {
         this.ports = ports;
         this.prefix = prefix + ":{";
-        this.monitored =
-                ports.stream().map(port -> new Jedis("127.0.0.1", port)).toList();
+        this.monitored = ports.stream().map(port -> RedisServers.jedis(port)).toList();
         monitored.forEach(jedis -> new Thread(() -> monitor(jedis)).start());
     }
 
@@ -54,7 +53,7 @@ public final class SeenScripts implements AutoCloseable {
         String marker = UUID.randomUUID().toString();
         Await.until("MONITOR shows a marker of each server", () -> {
             for (int port : ports) {
-                try (Jedis other = new Jedis("127.0.0.1", port)) {
+                try (Jedis other = RedisServers.jedis(port)) {
                     other.echo(marker + port);
                 }
             }

@@ -28,7 +28,9 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     private List<String> pathsOfPart = List.of();
 
     private boolean isPart;
-    private boolean rejecting;
+    /** What is being written to deny the current dispatch. */
+    private @Nullable Answer rejecting;
+
     private boolean answeredLater;
     /** How many calls of the filter chain have not returned. */
     private volatile int depth;
@@ -59,7 +61,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         super.begin(dispatch, to);
         paths = to;
         pathsOfPart = List.of();
-        rejecting = false;
+        rejecting = null;
         answeredLater = false;
     }
 
@@ -205,14 +207,17 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
 
     /** Answers the denial of the dispatch, and treats the dispatches of the answer as parts of it. */
     void reject(HttpServletRequest request, Answer answer) throws IOException {
-        boolean nested = rejecting;
+        Answer outer = rejecting;
         boolean startedBefore = request.isAsyncStarted();
-        rejecting = true;
+        rejecting = answer;
         try {
             answer.write();
         } finally {
-            rejecting = nested;
-            answeredLater |= !startedBefore && request.isAsyncStarted();
+            // Unless another dispatch has begun meanwhile.
+            if (rejecting == answer) {
+                rejecting = outer;
+                answeredLater |= !startedBefore && request.isAsyncStarted();
+            }
         }
     }
 
@@ -226,7 +231,7 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         if (type == DispatcherType.REQUEST) {
             return false;
         }
-        if (rejecting && type == DispatcherType.FORWARD) {
+        if (rejecting != null && type == DispatcherType.FORWARD) {
             return true;
         }
         // The container sets the attribute when it dispatches to an error page, which may forward.

@@ -161,7 +161,7 @@ public record ConfigKey(
     }
 
     private static boolean isLike(ConfigEntry written, @Nullable String form) {
-        return form == null || written.value().matches("(?i:" + form + ")");
+        return form == null || written.value().matches("(?is:" + form + ")");
     }
 
     private <T extends Comparable<T>> boolean isOutside(Function<String, T> parser, String value) {

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * <p>Variables that look like settings but match no key are no mistake, because they may be meant for other software;
  * they are logged, so that a misspelled address of Redis is noticed.
  */
-public final class EnvironmentText {
+final class EnvironmentText {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentText.class);
 
     private static final Pattern LIKE_A_SETTING =
@@ -36,7 +36,7 @@ public final class EnvironmentText {
      *
      * @param otherKeys the caller's own keys
      */
-    public static List<ConfigEntry> entries(
+    static List<ConfigEntry> entries(
             Map<String, String> environment, List<ConfigEntry> files, Set<String> otherKeys, Problems problems) {
         SortedMap<String, String> ours = new TreeMap<>(environment);
         ours.keySet().removeIf(variable -> !Problems.seen(variable).startsWith("LIMITER_"));

@@ -23,16 +23,24 @@ import org.jspecify.annotations.Nullable;
 public final class SettingsParser {
     private final PropertyReader reader;
     private final Problems problems;
-    private final Collection<String> foreignKeys;
+    private final Set<String> foreignKeys;
 
     /**
-     * A parser of the entries of all sources.
+     * A parser of all sources, each of which wins over those before it.
      *
      * @param problems with the mistakes that were found before
      * @param foreignKeys the caller's own keys
      */
-    public SettingsParser(List<ConfigEntry> entries, Problems problems, Collection<String> foreignKeys) {
-        this.reader = new PropertyReader(entries, problems);
+    public SettingsParser(
+            List<ConfigEntry> entries,
+            Map<String, String> environment,
+            List<ConfigEntry> over,
+            Problems problems,
+            Set<String> foreignKeys) {
+        List<ConfigEntry> all = new ArrayList<>(entries);
+        all.addAll(EnvironmentText.entries(environment, entries, foreignKeys, problems));
+        all.addAll(over);
+        this.reader = new PropertyReader(all, problems);
         this.problems = problems;
         this.foreignKeys = foreignKeys;
     }

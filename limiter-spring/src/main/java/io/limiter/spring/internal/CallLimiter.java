@@ -66,7 +66,12 @@ record CallLimiter(
         List<Charged> all = new ArrayList<>(limits.size());
         for (int i = 0; i < limits.size(); i++) {
             Charged charged = limits.get(i).charge(call, present.get(i));
-            if (charged != null) {
+            // A shadow of what is enforced would use up its quota.
+            if (charged != null
+                    && !(charged.limit().isShadow()
+                            && all.stream()
+                                    .anyMatch(one -> !one.limit().isShadow()
+                                            && one.charge().isToSame(charged.charge())))) {
                 all.add(charged);
             }
         }

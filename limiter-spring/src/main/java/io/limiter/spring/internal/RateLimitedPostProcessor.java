@@ -205,7 +205,13 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
      * @return whether the bean has our advice, itself or in a proxy below
      */
     private boolean tryOrderAdvice(Object bean) {
-        if (bean instanceof Advised advised && !advised.isFrozen() && advised.removeAdvisor(advisor)) {
+        // One that is in order may be in use already.
+        if (bean instanceof Advised advised
+                && !advised.isFrozen()
+                && (advised.indexOf(advisor) > 0
+                        || advised.indexOf(advisor) == 0
+                                && advised.indexOf(decidedMark) != advised.getAdvisorCount() - 1)) {
+            advised.removeAdvisor(advisor);
             advised.addAdvisor(0, advisor);
             advised.removeAdvisor(decidedMark);
             advised.addAdvisor(decidedMark);

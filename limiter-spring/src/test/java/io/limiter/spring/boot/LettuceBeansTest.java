@@ -206,7 +206,7 @@ class LettuceBeansTest {
                     own.serverCommands().setConfig("requirepass", "two");
                     at.setPassword("two");
                 }
-                try (Jedis all = new Jedis("127.0.0.1", port)) {
+                try (Jedis all = RedisServers.jedis(port)) {
                     all.auth("two");
                     all.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
                 }
@@ -233,7 +233,7 @@ class LettuceBeansTest {
         int port = server.ports().get(0);
         RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", port);
         try (LogLines log = new LogLines().about(":" + port);
-                Jedis admin = new Jedis("127.0.0.1", port)) {
+                Jedis admin = RedisServers.jedis(port)) {
             with(new LettuceConnectionFactory(at, options)).run(context -> {
                 assertEquals(Source.REDIS, take(context));
                 admin.aclSetUser("app", "resetpass", ">two");

@@ -89,7 +89,7 @@ class OutageTest {
         RedisServer replica = RedisServers.start(replicaPort, "replicaof 127.0.0.1 " + masterPort);
         int sentinelPort = RedisServers.startSentinel(masterPort);
         long pid = RedisServers.pid(masterPort);
-        try (Jedis sentinel = new Jedis("127.0.0.1", sentinelPort)) {
+        try (Jedis sentinel = RedisServers.jedis(sentinelPort)) {
             RedisServers.awaitReplicating(replicaPort);
             Await.until(
                     LONG,

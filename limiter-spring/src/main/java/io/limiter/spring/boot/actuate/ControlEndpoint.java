@@ -21,13 +21,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  * it. Thread-safe.
  */
 @WebEndpoint(id = "ratelimitcontrol", defaultAccess = Access.READ_ONLY)
-class ControlEndpoint {
-    private final Limiter limiter;
-
-    ControlEndpoint(Limiter limiter) {
-        this.limiter = limiter;
-    }
-
+record ControlEndpoint(Limiter limiter) {
     /** What is published and in force. */
     @ReadOperation
     public WebEndpointResponse<Object> state() {

@@ -23,14 +23,7 @@ import java.util.function.ToDoubleFunction;
  * by client. Each policy has nine of the first, from 0 on; policies that become known later get theirs when they decide
  * for the first time. Thread-safe.
  */
-final class LimiterMetrics implements MeterBinder {
-    private final Limiter limiter;
-
-    /** The meters of a limiter. */
-    LimiterMetrics(Limiter limiter) {
-        this.limiter = limiter;
-    }
-
+record LimiterMetrics(Limiter limiter) implements MeterBinder {
     @Override
     public void bindTo(MeterRegistry registry) {
         LimiterMonitor counters = limiter.rateLimiter().monitor();

@@ -21,13 +21,7 @@ import org.springframework.util.StringUtils;
  */
 @ConditionalOnAvailableEndpoint(RateLimitExplainEndpoint.class)
 @WebEndpoint(id = "ratelimitexplain")
-class RateLimitExplainEndpoint {
-    private final ObjectProvider<RequestExplainer> explainer;
-
-    RateLimitExplainEndpoint(ObjectProvider<RequestExplainer> explainer) {
-        this.explainer = explainer;
-    }
-
+record RateLimitExplainEndpoint(ObjectProvider<RequestExplainer> explainer) {
     /**
      * {@code POST /actuator/ratelimitexplain} with a body of JSON. Takes nothing. A POST, because headers can contain secrets, which must not be in a URL.
      *

@@ -46,23 +46,12 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
 @WebEndpoint(id = "ratelimits", defaultAccess = Access.READ_ONLY)
-class RateLimitsEndpoint {
-    private final Limiter limiter;
+record RateLimitsEndpoint(
+        Limiter limiter,
+        ObjectProvider<RateLimitedPostProcessor> annotations,
+        ObjectProvider<RequestExplainer> explainer) {
     private static final String DENIED = "denied";
     private static final int KEYS_SHOWN = 20;
-
-    private final ObjectProvider<RateLimitedPostProcessor> annotations;
-    private final ObjectProvider<RequestExplainer> explainer;
-
-    /** The endpoint of a limiter, of annotations, and of filters if there are any. */
-    RateLimitsEndpoint(
-            Limiter limiter,
-            ObjectProvider<RateLimitedPostProcessor> annotations,
-            ObjectProvider<RequestExplainer> explainer) {
-        this.limiter = limiter;
-        this.annotations = annotations;
-        this.explainer = explainer;
-    }
 
     /** What is limited, and the decisions since startup. */
     @ReadOperation

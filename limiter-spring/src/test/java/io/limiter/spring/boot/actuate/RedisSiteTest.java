@@ -138,7 +138,7 @@ class RedisSiteTest {
         int port = RedisServers.freePort();
         RedisServer server = RedisServers.start(port);
         try (Wire wire = Wire.to(port);
-                Jedis redis = new Jedis("127.0.0.1", port);
+                Jedis redis = RedisServers.jedis(port);
                 ManagedSite site =
                         start(wire, "limiter.policies.login.limits=5/1m", "limiter.policies.login.on-failure=deny")) {
             assertEquals(200, site.call("GET", "/actuator/health").statusCode());

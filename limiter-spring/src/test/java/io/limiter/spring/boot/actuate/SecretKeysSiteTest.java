@@ -46,7 +46,7 @@ class SecretKeysSiteTest {
     }
 
     private Set<String> names() {
-        try (Jedis redis = new Jedis("127.0.0.1", RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
             return redis.keys(prefix + "*");
         }
     }
