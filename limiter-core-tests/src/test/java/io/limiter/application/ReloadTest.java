@@ -126,7 +126,12 @@ class ReloadTest {
                         "RL-161 limiter.policies.new was removed and counts nothing any more",
                         "RL-161 limiter.rules.r was removed and counts nothing any more"),
                 log.of(Level.WARN, "RL-161"));
-        assertEquals(7, log.of(Level.INFO, "RL-162").size(), log::toString);
+        assertEquals(
+                List.of(
+                        "RL-162 limiter.policies.new.limits: 1/1m -> (not set)",
+                        "RL-162 limiter.rules.r.path: /r -> (not set)",
+                        "RL-162 limiter.rules.r.policy: new -> (not set)"),
+                log.of(Level.INFO, "RL-162").subList(4, 7));
     }
 
     @Test

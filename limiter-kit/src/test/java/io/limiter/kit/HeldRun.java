@@ -181,19 +181,14 @@ public final class HeldRun {
         }
     }
 
+    /** As the engine does: under the limits of the reservation, whatever they are now. */
     private void settle(Reserved one, HeldTraffic.Step step, String where) {
-        boolean isGuess = step.kind() == HeldTraffic.Kind.GUESS;
-        HoldTerms terms = isGuess ? step.terms() : one.terms;
-        List<LimitOutcome> parts =
-                one.decision.outcomes().stream().map(traffic::inForce).toList();
-        List<Charge> charges =
-                parts.stream().map(LimitOutcome::charge).distinct().toList();
-        Decision decision = Decision.of(one.decision.source(), charges, parts);
-        List<Backend.Settled> settled = backend.settle(decision, terms, step::cost)
+        HoldTerms terms = step.kind() == HeldTraffic.Kind.GUESS ? step.terms() : one.terms;
+        List<Backend.Settled> settled = backend.settle(one.decision, terms, step::cost)
                 .toCompletableFuture()
                 .join();
         List<Backend.Settled> expected = new ArrayList<>();
-        for (LimitOutcome outcome : parts) {
+        for (LimitOutcome outcome : one.decision.outcomes()) {
             expected.add(holds.settle(outcome, terms.id(), step.cost(outcome.charge()), step.now()));
         }
         assertEquals(expected, settled, () -> where + ": settlement of " + one);

@@ -3,7 +3,6 @@ package io.limiter.kit;
 import io.limiter.Charge;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
-import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
@@ -176,18 +175,6 @@ final class HeldTraffic {
         HoldTerms terms = new HoldTerms(id, ttl, Traffic.GRID * (random.nextBoolean() ? 1 : 30));
         return new Step(
                 now, kind, asked, random.nextInt(REMEMBERED), terms, isCrowded ? 100 * random.nextInt(3) : actual());
-    }
-
-    /** The part of a reservation under the limit that is in force now, if that grants anything. */
-    LimitOutcome inForce(LimitOutcome then) {
-        Policy now = policies.stream()
-                .map(variants -> variants.get(0))
-                .filter(policy -> policy.name().equals(then.policy().name()))
-                .findFirst()
-                .orElseThrow();
-        Limit limit = now.limits().get(then.policy().limits().indexOf(then.limit()));
-        Charge charge = new Charge(now, then.charge().key(), then.charge().permits());
-        return limit.permits() == 0 ? then : LimitOutcome.of(charge, limit, true, 0, 0, 0, 0, then.stampMicros());
     }
 
     private long actual() {

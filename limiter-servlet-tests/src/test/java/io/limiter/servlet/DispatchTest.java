@@ -125,6 +125,21 @@ class DispatchTest extends Served {
         assertEquals(429, server.get("/page").statusCode());
     }
 
+    /** Each of its own limiter; a forward finds the charges of both again. */
+    @Test
+    void filtersOfTwoLimitersCountApart() {
+        server = new WebServer(directory)
+                .filter("one", WebServer.limiter(new ManualTime(), TWO.replace("2/1h", "3/1h")))
+                .filter("other", WebServer.limiter(new ManualTime(), TWO))
+                .servlet("/", WebServer.Answer.text("ok"))
+                .servlet(
+                        "/forward",
+                        (request, response) ->
+                                request.getRequestDispatcher("/page").forward(request, response))
+                .start();
+        assertEquals(List.of(200, 200, 429, 429), server.statuses(4, "/forward"));
+    }
+
     @Test
     void aFilterThatIsMappedTwiceCountsOnce() {
         start(Container.Kind.TOMCAT, WebServer.limiter(limiter, TWO), 2);

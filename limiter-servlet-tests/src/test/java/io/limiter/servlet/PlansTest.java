@@ -36,7 +36,7 @@ class PlansTest extends Served {
         @Override
         public @Nullable String plan(String caller) {
             lookups.incrementAndGet();
-            return caller.startsWith("gold") ? "gold" : null;
+            return caller.startsWith("gold") ? "gold" : caller.startsWith("platinum") ? "platinum" : null;
         }
     }
 
@@ -111,6 +111,14 @@ class PlansTest extends Served {
         assertEquals(3, allowed("X-Plan", "gold"));
         assertEquals(429, server.get("/other", "X-Plan", "gold").statusCode());
         assertEquals(2, Looks.left(limiter, configured.policy("other.gold"), PartitionKey.of("127.0.0.1")) - 1);
+    }
+
+    @ParameterizedTest
+    @EachContainer
+    void aPlanThatIsNotConfiguredIsTheDefaultPlan(Container.Kind kind) throws Exception {
+        start(kind, BY_KEY);
+        assertEquals(List.of("RL-316"), FindingsTest.codes(() -> assertEquals(1, allowed("X-Api-Key", "platinum 1"))));
+        assertEquals(1, lookup.lookups.get());
     }
 
     @ParameterizedTest

@@ -58,6 +58,13 @@ class OwnBeansTest {
     }
 
     @Test
+    void aBeanOfAnotherTypeMayBeCalledLimiter() {
+        runner.withBean("limiter", String.class, () -> "a text")
+                .run(context ->
+                        assertEquals(1, context.getBeansOfType(Limiter.class).size()));
+    }
+
+    @Test
     void aLimiter() {
         Limiter own = Limiter.start(App.config("limiter.policies.vote.limits = 1/1h"));
         runner.withBean(Limiter.class, () -> own)

@@ -40,6 +40,26 @@ class SuperCallsTest {
         }
     }
 
+    @RateLimited(value = "nine", key = "global")
+    static class Whole {
+        public String call() {
+            return "whole";
+        }
+    }
+
+    static class Part extends Whole {
+        @Override
+        public String call() {
+            return super.call();
+        }
+    }
+
+    @Test
+    void ofAnAnnotatedClassToo() {
+        assertEquals(7, leftAfter(nothing -> new Part().call()));
+        assertEquals(7, leftInSpring(Part.class, Part::call));
+    }
+
     @Test
     void withoutSpring() {
         assertEquals(8, leftAfter(nothing -> new Base().call(0)));
