@@ -64,6 +64,9 @@ public final class SeenScripts implements AutoCloseable {
 
     @Override
     public void close() {
-        monitored.forEach(Jedis::disconnect);
+        // No method reference: it would name a class that later versions of Jedis do not have.
+        for (Jedis one : monitored) {
+            one.disconnect();
+        }
     }
 }
