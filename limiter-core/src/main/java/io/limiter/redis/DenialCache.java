@@ -144,7 +144,11 @@ final class DenialCache {
             // Of another policy of this name, the numbers are outdated too: this one may have cut the window that it
             // waits for.
             boolean isOutdated = old != null && old.sent().hash() == sent.hash();
-            if ((fresh != null || isOutdated) && (old == null || old.sent().sentMicros() <= sent.sentMicros())) {
+            // One of later than now was sent before the clock was set back: not overtaken.
+            if ((fresh != null || isOutdated)
+                    && (old == null
+                            || old.sent().sentMicros() <= sent.sentMicros()
+                            || old.sent().sentMicros() > time.nowMicros())) {
                 places.setRelease(place, fresh);
             }
         }
