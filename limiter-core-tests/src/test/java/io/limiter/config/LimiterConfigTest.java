@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the text of a configuration means, and what each mistake in it is told with. */
+/** What the text of a configuration means, and the message of each mistake. */
 class LimiterConfigTest {
     static final String WHOLE = """
             # redis or in-process (the default)

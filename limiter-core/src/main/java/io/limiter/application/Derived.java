@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A value that a limiter derives from its configuration, and derives again when that is replaced. The value itself is in the limiter's
- * snapshot; here is how it is made, and who is told of a new one. Thread-safe.
+ * snapshot; here is how it is made, and the listeners that get a new one. Thread-safe.
  *
  * @param <T> the type of the value; immutable, or thread-safe
  */

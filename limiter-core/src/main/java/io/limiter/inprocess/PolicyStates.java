@@ -20,7 +20,7 @@ final class PolicyStates implements Backend.Decider {
     /** The bits of a long, except the last. */
     private static final int MOST_LIMITS = 63;
 
-    /** Stands for the block's state where a key has none, so that all limits can be checked alike. Never written. */
+    /** In place of the block's state where a key has none, so that all limits are checked in the same way. Never written. */
     private static final State NO_BLOCK = new BlockState(PartitionKey.global());
 
     private final TimeSource time;

@@ -306,7 +306,7 @@ class KindsOfKeysTest extends Served {
         assertDenied("/page", "Cookie", one);
         assertPasses("/page", "Cookie", other);
 
-        // Without a session, or with one that the server does not know, the address stands in.
+        // Without a session, or with one that the server does not know, the key is the address.
         HttpResponse<String> without = server.get("/page");
         assertEquals(200, without.statusCode());
         assertTrue(without.headers().firstValue("Set-Cookie").isEmpty());
@@ -322,7 +322,7 @@ class KindsOfKeysTest extends Served {
             assertDenied("/users/" + spelling);
         }
         assertPasses("/users/Ann");
-        // Nothing else but spaces is nothing: the address stands in.
+        // A value of spaces only counts as missing: the key is the address.
         assertPasses("/users/%20");
         assertDenied("/users/%20%20");
     }

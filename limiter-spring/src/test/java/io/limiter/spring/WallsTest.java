@@ -63,7 +63,7 @@ class WallsTest {
     @ArchTest
     static final ArchRule THE_ANNOTATION_KNOWS_NOBODY = nothing(
             resideInAPackage("io.limiter.spring"),
-            "who has the annotation on a method needs nothing else to compile",
+            "a class with an annotated method needs nothing else to compile",
             "io.limiter.spring.*..",
             "org.springframework..",
             "io.limiter.servlet..");
