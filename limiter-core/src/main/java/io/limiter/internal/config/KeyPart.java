@@ -39,6 +39,8 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
         OWN,
         /** A client can't be many: it does not write another one each time, nor begin another session. */
         KNOWN,
+        /** Another value costs a client something: an address, a login, a session that the server began. */
+        COSTLY,
         /** A name that has several spellings. */
         FOLDABLE
     }
@@ -46,11 +48,11 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
     /** Where a part comes from; with an example in configuration text. */
     public enum Kind {
         /** The client's address. */
-        IP("ip", Trait.CLEAR, Trait.OWN, Trait.KNOWN),
+        IP("ip", Trait.CLEAR, Trait.OWN, Trait.KNOWN, Trait.COSTLY),
         /** The authenticated user. */
-        USER("user", Trait.NEEDS_USER, Trait.CLEAR, Trait.OWN, Trait.KNOWN, Trait.FOLDABLE),
+        USER("user", Trait.NEEDS_USER, Trait.CLEAR, Trait.OWN, Trait.KNOWN, Trait.COSTLY, Trait.FOLDABLE),
         /** The session that the client has. */
-        SESSION("session", Trait.OWN),
+        SESSION("session", Trait.OWN, Trait.COSTLY),
         /** The token of {@code Authorization: Bearer}. */
         BEARER("bearer", Trait.OWN, Trait.KNOWN),
         /** A request header. */
@@ -126,9 +128,9 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
         this(kind, name, false, false);
     }
 
-    /** Whether another value costs a client something: an address, a login, a session that the server began. */
+    /** Whether another value costs a client something. */
     boolean isCostly() {
-        return isVerified || kind == Kind.IP || kind == Kind.USER || kind == Kind.SESSION;
+        return isVerified || kind.is(Trait.COSTLY);
     }
 
     /** Whether a client writes what it likes: a secret that the server has not made. */

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What IDEs show of the properties of this library, made of the table of properties. */
 final class Metadata {
-    static final Path FILE = Path.of("src/main/resources/META-INF/spring-configuration-metadata.json");
+    static final Path FILE =
+            Path.of("../limiter-spring/src/main/resources/META-INF/spring-configuration-metadata.json");
 
     private static final String TYPE = "java.util.Map<java.lang.String,io.limiter.spring.boot.%sProperties>";
     private static final Map<String, String> NAMED = Map.of(

@@ -22,7 +22,7 @@ import org.yaml.snakeyaml.Yaml;
 class ConfigurationPageTest {
     private static final Path PAGE = Pages.of("configuration").get(0);
     private static final Path ACTUATOR =
-            Path.of("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
+            Path.of("../limiter-spring/src/main/resources/META-INF/additional-spring-configuration-metadata.json");
     private static final String HEAD = "| property | default | meaning |\n|---|---|---|\n";
 
     @Test
@@ -38,7 +38,7 @@ class ConfigurationPageTest {
         assertEquals(
                 expected,
                 Files.readString(PAGE),
-                "write it: mvn -pl limiter-spring ... -Dpages=write, see CONTRIBUTING.md");
+                "write it: mvn -pl limiter-spring-tests ... -Dpages=write, see CONTRIBUTING.md");
     }
 
     private static String table() throws IOException {

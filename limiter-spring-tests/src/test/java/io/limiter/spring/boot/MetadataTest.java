@@ -31,7 +31,7 @@ class MetadataTest {
         assertEquals(
                 Metadata.text(),
                 Files.readString(Metadata.FILE),
-                "write it: mvn -pl limiter-spring ... -Dpages=write, see CONTRIBUTING.md");
+                "write it: mvn -pl limiter-spring-tests ... -Dpages=write, see CONTRIBUTING.md");
     }
 
     @Test
@@ -69,7 +69,7 @@ class MetadataTest {
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        "src/build/MetadataTypes.java",
+                        "../limiter-spring/src/build/MetadataTypes.java",
                         folder.toString(),
                         folder.resolve("sources").toString())
                 .redirectErrorStream(true)
