@@ -81,6 +81,27 @@ class BlockContractTest {
         assertEquals(List.of(0L, 3L, 9L), left(on.limiter));
     }
 
+    /** Of two members of one key in a call. The first is allowed, so the state of the block is made for the second one. */
+    @OnEachBackend
+    void eachDeniedMemberCounts(OpenBackend on) {
+        Policy one = Policy.of("one", Limit.distinct(1, HOUR), Limit.block(6, HOUR, HOUR, HOUR));
+        PermitRequest two = PermitRequest.of(List.of(member(one, "a"), member(one, "b")));
+        for (int left = 5; left > 3; left--) {
+            assertFalse(on.limiter.tryAcquire(two).blocked());
+            assertEquals(left, Looks.at(on.limiter, one, KEY).outcomes().get(1).remaining());
+        }
+        assertTrue(on.limiter
+                .tryAcquire(PermitRequest.of(List.of(member(one, "c"))))
+                .allowed());
+        assertFalse(on.limiter.tryAcquire(two).blocked());
+        assertEquals(2, Looks.at(on.limiter, one, KEY).outcomes().get(1).remaining(), "both were denied");
+        assertTrue(on.limiter.tryAcquire(two).blocked());
+    }
+
+    private static Charge member(Policy policy, String name) {
+        return new Charge(policy, KEY, 1, null, PartitionKey.of(name));
+    }
+
     @OnEachBackend
     void aBlockThatAllowsBindsNothing(OpenBackend on) {
         Policy strict = Policy.of("strict", Limit.fixedWindow(100, HOUR), Limit.block(1, HOUR, HOUR, HOUR));

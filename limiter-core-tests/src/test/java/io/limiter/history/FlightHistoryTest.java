@@ -111,7 +111,7 @@ class FlightHistoryTest {
             long start = System.nanoTime();
             InFlight call = limiter.enter(policy, PartitionKey.of(key), permits);
             long end = System.nanoTime();
-            LockSupport.parkNanos(random.nextInt(4_000_000));
+            LockSupport.parkNanos((long) random.nextInt(4_000_000) * scale);
             Decision decision = call.decision();
             long ending = call.allowed() ? System.nanoTime() : Long.MAX_VALUE;
             call.close();

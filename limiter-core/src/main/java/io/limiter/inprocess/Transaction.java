@@ -167,7 +167,7 @@ final class Transaction {
         // Backwards: the state of the first limit is found first, and the others behind it.
         for (int i = checks.size() - 1; i >= 0; i--) {
             Check check = checks.get(i);
-            if (check.isNew() && check.isWritten(result)) {
+            if (check.isNew() && isWritten(check.state, result)) {
                 table.keep(check.state, check.limit, now);
             } else if (check.isNew()) {
                 check.state.discard();
@@ -176,6 +176,16 @@ final class Transaction {
             }
         }
         return result;
+    }
+
+    /** Whether the check that found it changes it, or that of another member of the key. */
+    private boolean isWritten(State state, Result result) {
+        for (Check check : checks) {
+            if (check.state == state && check.isWritten(result)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The state that decides, which is made if it is to be. */
@@ -302,11 +312,15 @@ final class Transaction {
             // calls in flight.
             isCounted &= checks.get(Math.max(0, i - 1)).charge == check.charge;
             check.permits = !check.isBlock ? check.charge.permits() : isCounted && counts ? 1 : 0;
+            long all = check.permits;
             for (Check earlier : checks.subList(0, i)) {
-                check.permits +=
-                        earlier.state == check.state ? earlier.state.wanted(earlier.charge, earlier.limit, now) : 0;
+                if (earlier.state == check.state) {
+                    all += check.isBlock ? earlier.permits : earlier.state.wanted(earlier.charge, earlier.limit, now);
+                }
             }
-            check.verdict = check.state.check(check.charge, check.limit, check.permits, now, take);
+            check.verdict = check.state.check(check.charge, check.limit, all, now, take);
+            // Each of several counts its own denial.
+            check.permits = check.isBlock ? check.permits : all;
             lookForRoom(check);
             granted &= check.isAllowed();
             isCounted |= check.verdict == State.Verdict.DENIES
@@ -314,7 +328,7 @@ final class Transaction {
             lacksMemory |= check.verdict == State.Verdict.LACKS_MEMORY;
         }
         Result result = granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
-        if (!create && checks.stream().anyMatch(check -> check.lacksState && check.isWritten(result))) {
+        if (!create && checks.stream().anyMatch(check -> check.lacksState && isWritten(check.state, result))) {
             return Result.LACKS_STATES;
         }
         outcomes.clear();
