@@ -180,12 +180,7 @@ final class Transaction {
 
     /** Whether the check that found it changes it, or that of another member of the key. */
     private boolean isWritten(State state, Result result) {
-        for (Check check : checks) {
-            if (check.state == state && check.isWritten(result)) {
-                return true;
-            }
-        }
-        return false;
+        return checks.stream().anyMatch(check -> check.state == state && check.isWritten(result));
     }
 
     /** The state that decides, which is made if it is to be. */
