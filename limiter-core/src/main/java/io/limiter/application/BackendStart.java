@@ -5,6 +5,7 @@ import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.Watch;
 import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
@@ -106,8 +107,7 @@ final class BackendStart {
         if (!(shared instanceof RedisBackend redis)) {
             return null;
         }
-        Thread connecting = new Thread(() -> redis.awaitConnected(longest), "limiter-redis-start");
-        connecting.setDaemon(true);
+        Thread connecting = Watch.daemon(() -> redis.awaitConnected(longest), "limiter-redis-start");
         connecting.start();
         return connecting;
     }

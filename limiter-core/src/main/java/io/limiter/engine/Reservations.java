@@ -6,7 +6,6 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
 import io.limiter.Hold.Settlement;
-import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.LimiterMonitor.HoldCount;
@@ -235,7 +234,7 @@ final class Reservations {
                         .toList());
         // Not those of penalties and of policies without holds.
         List<LimitOutcome> held = decision.outcomes().stream()
-                .filter(one -> isHeld(one.charge()) && takesHolds(one.limit()))
+                .filter(one -> isHeld(one.charge()) && one.limit().algorithm().takesHolds())
                 .toList();
         CompletableFuture<Settlement> settlement =
                 held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
@@ -337,13 +336,9 @@ final class Reservations {
     /** Once for each charge, however many limits it has. */
     private static boolean isFirst(LimitOutcome part) {
         return part.policy().limits().stream()
-                .filter(Reservations::takesHolds)
+                .filter(limit -> limit.algorithm().takesHolds())
                 .limit(1)
                 .anyMatch(part.limit()::equals);
-    }
-
-    private static boolean takesHolds(Limit limit) {
-        return limit.algorithm().takesHolds();
     }
 
     private void lost(Unsettled settlement) {

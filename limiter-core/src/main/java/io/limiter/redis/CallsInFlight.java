@@ -80,10 +80,6 @@ final class CallsInFlight {
         return calls.size();
     }
 
-    private boolean isFull(Limit limit) {
-        return calls.size() >= betweenMicros(limit) / RENEWAL_MICROS;
-    }
-
     /** The time between two renewals. */
     private static long betweenMicros(Limit limit) {
         return Math.min(limit.periodMicros() / 3, LONGEST_BETWEEN_MICROS);
@@ -94,7 +90,8 @@ final class CallsInFlight {
     Decision denial(List<Charge> charges) {
         for (Charge charge : charges) {
             Limit limit = charge.policy().limits().get(0);
-            if (charge.policy().isInFlight() && charge.permits() > 0 && isFull(limit)) {
+            boolean isHeld = charge.policy().isInFlight() && charge.permits() > 0;
+            if (isHeld && calls.size() >= betweenMicros(limit) / RENEWAL_MICROS) {
                 if (warnings.tryPass()) {
                     LOG.warn(
                             "RL-417 {} calls are in flight in this instance, as many as it can renew, so further ones of"

@@ -53,7 +53,7 @@ final class Connection implements AutoCloseable {
     /** Runs tasks that may block, for Redis or for the log. */
     private final ScheduledThreadPoolExecutor watch = OneThread.executor("limiter-redis-watch", threads);
 
-    private final Set<String> toldReasons = new HashSet<>();
+    private final Set<String> loggedReasons = new HashSet<>();
     /** What is connected, or tries to. */
     private volatile @Nullable Transport tried;
     /** The same once it is connected; null before, and in the end. */
@@ -292,7 +292,7 @@ final class Connection implements AutoCloseable {
     private void retry(int attempt, long pauseMillis, long tookMicros, Exception failure) {
         String reason = RedisFailure.whileConnecting(failure, clients.isTls());
         // One cause can have several texts with the same beginning.
-        if (toldReasons.add(reason.replaceFirst(": .*", ""))) {
+        if (loggedReasons.add(reason.replaceFirst(": .*", ""))) {
             LOG.warn(
                     "{}; no connection to {} yet; the failure modes answer until a retry succeeds",
                     reason,

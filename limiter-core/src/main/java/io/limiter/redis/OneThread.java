@@ -1,5 +1,6 @@
 package io.limiter.redis;
 
+import io.limiter.internal.Watch;
 import java.util.Collection;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -13,8 +14,7 @@ final class OneThread {
         ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(
                 1,
                 task -> {
-                    Thread thread = new Thread(task, name);
-                    thread.setDaemon(true);
+                    Thread thread = Watch.daemon(task, name);
                     threads.add(thread);
                     thread.setContextClassLoader(OneThread.class.getClassLoader());
                     return thread;

@@ -9,6 +9,7 @@ import io.grpc.ServerInterceptor;
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder;
+import io.limiter.internal.Watch;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -55,11 +56,7 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
     public static final class Builder extends DoorBuilder<GrpcCall, GrpcRejectionHandler, Builder> {
         private final Limiter limiter;
         /** Its threads end when there is nothing to do. */
-        private Executor executor = Executors.newCachedThreadPool(task -> {
-            Thread thread = new Thread(task, "limiter-grpc");
-            thread.setDaemon(true);
-            return thread;
-        });
+        private Executor executor = Executors.newCachedThreadPool(task -> Watch.daemon(task, "limiter-grpc"));
 
         private UnaryOperator<Runnable> context = task -> task;
         private @Nullable Function<GrpcCall, GrpcRequest> users;

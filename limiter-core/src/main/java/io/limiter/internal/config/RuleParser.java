@@ -46,13 +46,15 @@ final class RuleParser {
         List<KeyPart> key = reader.read(here + "key", List.of(KeyPart.IP), KeyPart::parseAll);
         RuleScope scope = RuleScope.read(reader, name, here);
         ChargeOptions charging = ChargeOptions.read(reader, here, policy == null ? ANY : policy, plans);
+        boolean shadow = reader.yes(here + "shadow");
+        Mode mode = !reader.yes(here + "enabled") ? Mode.OFF : shadow ? Mode.SHADOW : Mode.ENFORCED;
         RuleDefinition rule = new RuleDefinition(
                 name,
                 scope,
                 key,
                 (int) reader.number(here + "ipv6-prefix", clientIp.ipv6PrefixBits()),
                 reader.choice(here + "position", "position", Position.of(key, scope, charging)),
-                mode(),
+                mode,
                 charging);
         reader.must(
                 here + "name",
@@ -62,11 +64,6 @@ final class RuleParser {
             check(rule);
         }
         return rule;
-    }
-
-    private Mode mode() {
-        boolean shadow = reader.yes(here + "shadow");
-        return !reader.yes(here + "enabled") ? Mode.OFF : shadow ? Mode.SHADOW : Mode.ENFORCED;
     }
 
     /** The plans of the rule, each with a policy; null when something is wrong, which is noted. */

@@ -232,7 +232,8 @@ public final class AddressResolver {
             return false;
         }
         for (String name : FORWARDING) {
-            if (!isReplaced && isSent(name, request)) {
+            // Filters hide headers that they have used.
+            if (!isReplaced && (request.header(name) != null || request.received().header(name) != null)) {
                 warnings.once(ProxyWarnings.NOT_EXEMPT, address, name);
                 return false;
             }
@@ -242,11 +243,6 @@ public final class AddressResolver {
 
     private static String nameOf(Request request) {
         return request.server().getClass().getName();
-    }
-
-    /** Filters hide headers that they have used. */
-    private static boolean isSent(String name, Request request) {
-        return request.header(name) != null || request.received().header(name) != null;
     }
 
     /**

@@ -48,14 +48,10 @@ public final class LimitsInAnswer {
         outcomes = new ArrayList<>(outcomes);
         for (LimitOutcome outcome : decision.outcomes()) {
             // Without blocks that allow, which are not a quota.
-            if (isShown(outcome)) {
+            if (outcome.limit().algorithm().isQuota() || !outcome.allowed()) {
                 addClosest(outcome);
             }
         }
-    }
-
-    private static boolean isShown(LimitOutcome outcome) {
-        return outcome.limit().algorithm().isQuota() || !outcome.allowed();
     }
 
     /** One policy can be charged for several keys, or by two filters. */

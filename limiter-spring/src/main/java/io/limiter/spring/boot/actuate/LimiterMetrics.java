@@ -35,16 +35,13 @@ record LimiterMetrics(Limiter limiter) implements MeterBinder {
                     .register(registry);
         }
         for (Backend.Health.State state : Backend.Health.State.values()) {
-            Gauge.builder(
-                            "limiter.backend.servers",
-                            limiter.rateLimiter(),
-                            one -> one.monitor().health().serversThatAre(state).size())
+            Gauge.builder("limiter.backend.servers", counters, all -> all.health().serversThatAre(state).size())
                     .tag("state", Reports.text(state))
                     .description("Redis servers that decide, by their state; none where this JVM decides")
                     .baseUnit("servers")
                     .register(registry);
         }
-        Gauge.builder("limiter.waiting", limiter.rateLimiter().monitor(), LimiterMonitor::waiting)
+        Gauge.builder("limiter.waiting", counters, LimiterMonitor::waiting)
                 .description("Calls that wait for permits")
                 .baseUnit("calls")
                 .register(registry);
