@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -40,8 +41,13 @@ class PlanLookupTest {
         return caller.startsWith("nobody") ? null : plan;
     };
 
-    /** On threads, as always but in tests. */
-    private PlanLookup onThreads(PlanResolver database, Duration wait) {
+    /** On threads, as always but in tests, with a database that hangs until the end. */
+    private PlanLookup hanging(CountDownLatch end, Duration wait) {
+        PlanResolver database = caller -> {
+            lookups.incrementAndGet();
+            end.await(60, TimeUnit.SECONDS);
+            return "gold";
+        };
         return new PlanLookup(
                 "api", database, settings(wait, 10_000), "gold"::equals, TimeSource.system(), PlanLookup.threads());
     }
@@ -53,6 +59,11 @@ class PlanLookupTest {
     /** On the calling thread, at a fixed time. */
     private PlanLookup lookup(int maxEntries) {
         return new PlanLookup("api", resolver, settings(WAIT, maxEntries), found -> true, time, Runnable::run);
+    }
+
+    /** Nobody waits for it. */
+    private PlanLookup lookup(Executor threads) {
+        return new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, threads);
     }
 
     private PlanLookup lookup() {
@@ -89,8 +100,7 @@ class PlanLookupTest {
     @Test
     void whatIsKnownServesWhileItIsLookedUpAgain() {
         List<Runnable> waiting = new ArrayList<>();
-        PlanLookup plans =
-                new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, waiting::add);
+        PlanLookup plans = lookup(waiting::add);
         assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";
@@ -146,13 +156,7 @@ class PlanLookupTest {
     @Test
     void nobodyWaitsLongerThanSaid() {
         CountDownLatch end = new CountDownLatch(1);
-        PlanLookup plans = onThreads(
-                caller -> {
-                    lookups.incrementAndGet();
-                    end.await(60, TimeUnit.SECONDS);
-                    return "gold";
-                },
-                Duration.ofMillis(30));
+        PlanLookup plans = hanging(end, Duration.ofMillis(30));
         long began = System.nanoTime();
         assertNull(plan(plans, "ann"));
         long took = (System.nanoTime() - began) / 1_000_000;
@@ -172,13 +176,7 @@ class PlanLookupTest {
     @Test
     void aSprayOfCallersIsBoundedWhileTheDatabaseHangs() {
         CountDownLatch end = new CountDownLatch(1);
-        PlanLookup plans = onThreads(
-                caller -> {
-                    lookups.incrementAndGet();
-                    end.await(60, TimeUnit.SECONDS);
-                    return null;
-                },
-                Duration.ZERO);
+        PlanLookup plans = hanging(end, Duration.ZERO);
         IntStream.range(0, 5_000).forEach(i -> assertNull(plan(plans, "caller " + i)));
         awaitLookups(4);
         assertEquals(4, lookups.get());
@@ -204,7 +202,7 @@ class PlanLookupTest {
     @Test
     void aMachineWithoutThreadsForAWhileStopsNoLookups() {
         AtomicInteger without = new AtomicInteger(8);
-        PlanLookup plans = new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, task -> {
+        PlanLookup plans = lookup(task -> {
             if (without.getAndDecrement() > 0) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
@@ -224,8 +222,7 @@ class PlanLookupTest {
     @Test
     void aClientHasTwoLookupsAtOnce() {
         List<Runnable> waiting = new ArrayList<>();
-        PlanLookup plans =
-                new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, waiting::add);
+        PlanLookup plans = lookup(waiting::add);
         for (int i = 0; i < 20; i++) {
             plans.lookUp("caller " + i, "sprayer");
         }

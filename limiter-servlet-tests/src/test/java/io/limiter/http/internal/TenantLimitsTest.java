@@ -34,10 +34,7 @@ class TenantLimitsTest {
         assertEquals(FREE.limits().get(0).identity(), own.limits().get(0).identity());
         assertEquals(FREE.penalty(), own.penalty());
         assertEquals(FailureMode.DENY, own.onFailure());
-        assertEquals(
-                own,
-                new TenantLimits("api", FREE, caller -> List.of(Limit.slidingList(7, MINUTE)), new ManualTime())
-                        .plan("a"));
+        assertEquals(own, resolved(List.of(Limit.slidingList(7, MINUTE))));
         assertEquals("gold", resolved("gold"));
         assertNull(resolved(null));
     }

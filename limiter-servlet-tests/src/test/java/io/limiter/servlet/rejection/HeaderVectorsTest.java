@@ -104,16 +104,15 @@ public class HeaderVectorsTest {
         LimiterConfig config = WebServer.config(text.toString());
         ManualTime time = new ManualTime();
         time.advanceMicros(1_000_000_000);
-        long start = 1_000_000_000;
-        long now = start;
+        long start = time.nowMicros();
+        long at = 0;
         Decision decision = null;
         try (RateLimiter limiter =
                 RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
             for (String step : block.after("at ")) {
                 String[] words = step.split(" ", -1);
-                long at = start + Long.parseLong(words[0]);
-                time.advanceMicros(at - now);
-                now = at;
+                at = Long.parseLong(words[0]);
+                time.setMicros(start + at);
                 boolean peek = words[1].equals("peek");
                 List<Policy> policies = Arrays.stream(words)
                         .skip(peek ? 2 : 3)
@@ -126,8 +125,7 @@ public class HeaderVectorsTest {
                                 .toList()));
             }
         }
-        Clock clock =
-                Clock.fixed(Instant.ofEpochSecond(EPOCH_SECONDS).plusNanos((now - start) * 1_000), ZoneOffset.UTC);
+        Clock clock = Clock.fixed(Instant.ofEpochSecond(EPOCH_SECONDS).plusNanos(at * 1_000), ZoneOffset.UTC);
         return answered(config, decision, clock);
     }
 

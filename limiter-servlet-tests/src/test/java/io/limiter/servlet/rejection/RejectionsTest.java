@@ -15,9 +15,9 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Configs;
 import io.limiter.servlet.FakeExchange;
 import java.io.IOException;
-import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -30,7 +30,7 @@ class RejectionsTest {
 
     @Test
     void soIsOneThatIsNotConfiguredAlsoBesideAnother() throws IOException {
-        LimiterConfig config = config("limiter.policies.vote.limits = 9/10s fixed name daily\n");
+        LimiterConfig config = Configs.of("limiter.policies.vote.limits = 9/10s fixed name daily\n");
         Policy own = Policy.of("own", Limit.fixedWindow(0, Duration.ofDays(1)).withName("daily"));
         Rejections rejections = Rejections.of(config);
         for (int i = 0; i < 2; i++) {
@@ -44,7 +44,7 @@ class RejectionsTest {
 
     @Test
     void thereIsNothingToRefuseWhereTheDecisionAllows() throws IOException {
-        LimiterConfig config = config("limiter.policies.vote.limits = 9/10s\n");
+        LimiterConfig config = Configs.of("limiter.policies.vote.limits = 9/10s\n");
         FakeExchange exchange = new FakeExchange();
         Decision allowed = denial(config.policies().get("vote"));
         assertTrue(assertThrows(
@@ -58,11 +58,5 @@ class RejectionsTest {
         return limiter.tryAcquire(PermitRequest.of(List.of(policies).stream()
                 .map(policy -> new Charge(policy, KEY, 1))
                 .toList()));
-    }
-
-    private static LimiterConfig config(String text) throws IOException {
-        return LimiterConfig.builder()
-                .text("limiter.properties", new StringReader(text))
-                .build();
     }
 }

@@ -14,6 +14,7 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.internal.Algorithm;
 import io.limiter.internal.config.HttpSettings.Headers;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Repeats;
 import io.limiter.servlet.FakeExchange;
 import java.io.IOException;
@@ -161,11 +162,8 @@ class StructuredFieldsTest {
     }
 
     private static FakeExchange answer(Decision decision, Headers headers) {
-        LimiterConfig config = LimiterConfig.builder()
-                .property(
-                        "limiter.http.headers",
-                        headers.name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .build();
+        String words = headers.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        LimiterConfig config = Configs.of("limiter.http.headers = " + words);
         return HeaderVectorsTest.answered(config, decision, CLOCK);
     }
 

@@ -19,14 +19,16 @@ import org.junit.jupiter.api.Test;
 
 /** Vulnerabilities of other software; advisories.txt maps advisories to methods. */
 class AdvisoriesTest {
+    private static String client(String trust, String peer, String... headers) {
+        return Rows.resolver(trust).resolve(peer, Rows.headers(headers)).text();
+    }
+
     private static String direct(String peer, String... headers) {
-        return Rows.resolver("none").resolve(peer, Rows.headers(headers)).text();
+        return client("none", peer, headers);
     }
 
     private static String behind(String peer, String... headers) {
-        return Rows.resolver("net 10.0.0.0/8")
-                .resolve(peer, Rows.headers(headers))
-                .text();
+        return client("net 10.0.0.0/8", peer, headers);
     }
 
     @Test
@@ -89,24 +91,13 @@ class AdvisoriesTest {
     void aMappedNetworkIsNotAllOfIpv4() {
         assertThrows(IllegalArgumentException.class, () -> IpNetwork.parse("::ffff:10.0.0.0/8"));
         assertThrows(IllegalArgumentException.class, () -> Rows.resolver("net ::ffff:10.0.0.0/8"));
-        assertEquals(
-                "192.0.2.1",
-                Rows.resolver("net ::ffff:10.0.0.0/104")
-                        .resolve("192.0.2.1", Rows.headers("X-Forwarded-For: 1.1.1.1"))
-                        .text());
+        assertEquals("192.0.2.1", client("net ::ffff:10.0.0.0/104", "192.0.2.1", "X-Forwarded-For: 1.1.1.1"));
     }
 
     @Test
     void aBareIpv6AddressIsOneHost() {
-        AddressResolver resolver = Rows.resolver("net 2001:db8::1");
-        assertEquals(
-                "1.1.1.1",
-                resolver.resolve("2001:db8::1", Rows.headers("X-Forwarded-For: 1.1.1.1"))
-                        .text());
-        assertEquals(
-                "2001:db8::/64",
-                resolver.resolve("2001:db8::2", Rows.headers("X-Forwarded-For: 1.1.1.1"))
-                        .text());
+        assertEquals("1.1.1.1", client("net 2001:db8::1", "2001:db8::1", "X-Forwarded-For: 1.1.1.1"));
+        assertEquals("2001:db8::/64", client("net 2001:db8::1", "2001:db8::2", "X-Forwarded-For: 1.1.1.1"));
     }
 
     @Test
@@ -191,11 +182,7 @@ class AdvisoriesTest {
 
     @Test
     void xRealIpOfAClientIsNotRead() {
-        AddressResolver resolver = Rows.resolver("net 10.0.0.0/8 X-Real-IP");
-        assertEquals(
-                "192.0.2.1",
-                resolver.resolve("192.0.2.1", Rows.headers("X-Real-IP: 127.0.0.1"))
-                        .text());
+        assertEquals("192.0.2.1", client("net 10.0.0.0/8 X-Real-IP", "192.0.2.1", "X-Real-IP: 127.0.0.1"));
         assertEquals("127.0.0.1", direct("127.0.0.1", "X-Real-IP: 6.6.6.6"));
     }
 }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Limit;
 import io.limiter.Policy;
-import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.CallerMatcher;
 import io.limiter.internal.config.ChargeOptions;
 import io.limiter.internal.config.HttpSettings;
@@ -15,6 +14,7 @@ import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RequestCost;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleScope;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Repeats;
 import io.limiter.servlet.FakeExchange;
 import java.time.Duration;
@@ -51,14 +51,7 @@ class PathIndexTest {
         return Stream.of(text.split(" ")).map(word -> word.replace('_', ' ')).toList();
     }
 
-    private final HttpSettings usual =
-            LimiterConfig.builder().build().settings().http();
-    private final HttpSettings exact = LimiterConfig.builder()
-            .property("limiter.http.ignore-case", "false")
-            .property("limiter.http.ignore-trailing-slash", "false")
-            .build()
-            .settings()
-            .http();
+    private final HttpSettings usual = Configs.of("").settings().http();
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
@@ -67,7 +60,7 @@ class PathIndexTest {
         int matched = 0;
         int rounds = Repeats.of(20, 200);
         for (int i = 0; i < rounds; i++) {
-            HttpSettings settings = random.nextBoolean() ? usual : exact;
+            HttpSettings settings = random.nextBoolean() ? usual : PathPatternTest.EXACT;
             List<RuleDefinition> rules = rules(random, 1 + random.nextInt(40));
             List<RequestMatcher> matchers = rules.stream()
                     .map(rule -> new RequestMatcher(rule, settings))

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.HttpSettings;
+import io.limiter.kit.Configs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,8 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class PathPatternTest {
-    private static final HttpSettings USUAL =
-            LimiterConfig.builder().build().settings().http();
+    private static final HttpSettings USUAL = Configs.of("").settings().http();
+    /** Where the case of letters and a slash at the end matter. */
+    static final HttpSettings EXACT = Configs.of(
+                    "limiter.http.ignore-case = false\nlimiter.http.ignore-trailing-slash = false")
+            .settings()
+            .http();
 
     @ParameterizedTest
     @CsvSource(textBlock = """
@@ -89,13 +93,7 @@ class PathPatternTest {
                     /users/{id},  /users/A/,   false
                     """)
     void matchesExactly(String pattern, String path, boolean expected) {
-        HttpSettings exact = LimiterConfig.builder()
-                .property("limiter.http.ignore-case", "false")
-                .property("limiter.http.ignore-trailing-slash", "false")
-                .build()
-                .settings()
-                .http();
-        assertEquals(expected, PathPattern.of(pattern, exact).matches(path));
+        assertEquals(expected, PathPattern.of(pattern, EXACT).matches(path));
     }
 
     @ParameterizedTest

@@ -17,11 +17,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Which paths a request could mean. */
 class RequestPathsTest {
     /** The application is at /app, as reported by the container. */
-    private List<String> readings(String uri, String prefix, String routed) {
+    private static HttpServletRequest request(String uri, String prefix, String routed) {
         FakeExchange exchange = new FakeExchange();
         exchange.requestUri = uri;
         exchange.path = routed;
-        HttpServletRequest request = new HttpServletRequestWrapper(exchange.request()) {
+        return new HttpServletRequestWrapper(exchange.request()) {
             @Override
             public String getContextPath() {
                 return prefix;
@@ -35,7 +35,10 @@ class RequestPathsTest {
                 return routed;
             }
         };
-        return RequestPaths.of(new ServletHttpRequest(request));
+    }
+
+    private static List<String> readings(String uri, String prefix, String routed) {
+        return RequestPaths.of(new ServletHttpRequest(request(uri, prefix, routed)));
     }
 
     @ParameterizedTest
@@ -77,14 +80,7 @@ class RequestPathsTest {
         RateLimitFilter filter = WebServer.limiter(
                 new ManualTime(), "limiter.rules.r.path = " + rule + "\nlimiter.rules.r.limits = 0/1h");
         FakeExchange exchange = new FakeExchange();
-        exchange.requestUri = uri;
-        HttpServletRequest request = new HttpServletRequestWrapper(exchange.request()) {
-            @Override
-            public String getServletPath() {
-                throw new IllegalArgumentException("Ambiguous URI encoding");
-            }
-        };
-        filter.doFilter(request, exchange.response(), (in, out) -> {});
+        filter.doFilter(request(uri, "", "refused"), exchange.response(), (in, out) -> {});
         assertEquals(429, exchange.status);
     }
 
