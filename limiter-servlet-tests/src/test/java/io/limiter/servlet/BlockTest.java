@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import static io.limiter.servlet.Container.field;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,10 +21,6 @@ class BlockTest extends Sited {
             limiter.http.headers = draft-10, x-ratelimit
             limiter.exempt.addresses = 203.0.113.0/24
             """;
-
-    private static String field(HttpResponse<String> response, String name) {
-        return response.headers().firstValue(name).orElse("none");
-    }
 
     @ParameterizedTest
     @EachContainer

@@ -14,6 +14,7 @@ import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.SeenScripts;
 import io.limiter.rule.PlanResolver;
+import io.limiter.servlet.WebServer.Answer;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -66,16 +67,11 @@ class CommandsTest extends Served {
         try (RateLimiter limiter = RateLimiters.on(
                         Backends.connected(Backends.redis().prefix(prefix).cluster(RedisServers.cluster())));
                 SeenScripts seen = new SeenScripts(prefix, RedisServers.clusterPorts());
-                Container server = kind.make(directory)
-                        .filter("limiter", WebServer.limiter(limiter, rules))
-                        .servlet("/", WebServer.Answer.text("ok"))
-                        .start()) {
+                Container server = kind.serve(directory, WebServer.limiter(limiter, rules), Answer.text("ok"))) {
             for (int i = 1; i <= 2; i++) {
                 long calls = i;
                 List<String> commands = seen.during(() -> {
-                    assertEquals(
-                            200,
-                            server.get("/", "X-Plan", "gold", "X-Cost", "4").statusCode());
+                    assertEquals(200, server.status("/", "X-Plan", "gold", "X-Cost", "4"));
                     for (String shadow : List.of("one", "two", "three")) {
                         Await.until(
                                 shadow + " is counted",
@@ -109,10 +105,8 @@ class CommandsTest extends Served {
         try (RateLimiter limiter =
                         RateLimiters.on(Backends.connected(Backends.shared().prefix(prefix)));
                 SeenScripts seen = new SeenScripts(prefix, List.of(RedisServers.singlePort()));
-                Container server = new WebServer(directory)
-                        .filter("limiter", WebServer.limiter(limiter, LOOKED_UP))
-                        .servlet("/", (request, response) -> response.setStatus(200))
-                        .start()) {
+                Container server = Container.Kind.TOMCAT.serve(
+                        directory, WebServer.limiter(limiter, LOOKED_UP), Answer.text("ok"))) {
             assertEquals(2, commands(seen, server, 1, 200, "one"), "a look, and the decision");
             assertEquals(10, commands(seen, server, 10, 200, "one"));
             assertEquals(6, commands(seen, server, 3, 200, "two", "three", "four"));
@@ -124,10 +118,7 @@ class CommandsTest extends Served {
     private static int commands(SeenScripts seen, Container server, int requests, int status, String... keys) {
         return seen.during(() -> {
                     for (int i = 0; i < requests; i++) {
-                        assertEquals(
-                                status,
-                                server.get("/", "X-Api-Key", keys[i % keys.length])
-                                        .statusCode());
+                        assertEquals(status, server.status("/", "X-Api-Key", keys[i % keys.length]));
                     }
                 })
                 .size();

@@ -1,12 +1,18 @@
 package io.limiter.servlet;
 
 import jakarta.servlet.Filter;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 /** A real servlet container on a free port, for what must be the same on each. */
@@ -28,6 +34,11 @@ public interface Container extends AutoCloseable {
             }
             servlets.forEach(made::servlet);
             return made.start();
+        }
+
+        /** Starts one with this filter, and this answer to every path. */
+        public Container serve(Path directory, Filter limiter, WebServer.Answer answer) {
+            return start(directory, List.of(limiter), Map.of("/", answer));
         }
     }
 
@@ -52,13 +63,49 @@ public interface Container extends AutoCloseable {
     @Override
     void close();
 
-    default HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
+    default HttpRequest.Builder request(String path, String... headers) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
+        return headers.length == 0 ? request : request.headers(headers);
     }
 
     default HttpResponse<String> get(String path, String... headers) {
-        HttpRequest.Builder request = request(path);
-        return WebServer.send(headers.length == 0 ? request : request.headers(headers));
+        return WebServer.send(request(path, headers));
+    }
+
+    default HttpResponse<String> send(String method, String path, String body, String... headers) {
+        return WebServer.send(request(path, headers).method(method, BodyPublishers.ofString(body)));
+    }
+
+    /** The status of a response that nobody waits for yet. */
+    default CompletableFuture<Integer> later(String path, String... headers) {
+        return WebServer.CLIENT
+                .sendAsync(request(path, headers).build(), HttpResponse.BodyHandlers.discarding())
+                .thenApply(HttpResponse::statusCode);
+    }
+
+    /** A connection on which this text was sent. */
+    default Socket connection(String text) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port());
+        socket.setSoTimeout(60_000);
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+        return socket;
+    }
+
+    /** The status of the response that begins on a connection. */
+    static int status(Socket connection) throws IOException {
+        byte[] line = connection.getInputStream().readNBytes("HTTP/1.1 200".length());
+        return Integer.parseInt(new String(line, StandardCharsets.US_ASCII).substring("HTTP/1.1 ".length()));
+    }
+
+    /** The lines of a field, as one. */
+    static String field(HttpResponse<?> response, String name) {
+        List<String> lines = response.headers().allValues(name);
+        return lines.isEmpty() ? "none" : String.join(" | ", lines);
+    }
+
+    /** The cookie that a response sets. */
+    static String cookie(HttpResponse<?> response) {
+        return field(response, "Set-Cookie").split(";", -1)[0];
     }
 
     default int status(String path, String... headers) {

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
+import io.limiter.kit.Facts;
 import io.limiter.servlet.WebServer.Answer;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,7 +27,7 @@ class ContextPathTest extends Served {
             rules.append("\nlimiter.rules.r").append(i).append(".limits = 1/1h\n");
         }
         return FindingsTest.log(() -> {
-            try (WebServer server = new WebServer(directory, directory.resolve("web"), contextPath)
+            try (WebServer server = new WebServer(directory, contextPath)
                     .filter("limiter", WebServer.limiter(new ManualTime(), rules.toString()))
                     .servlet(servlet, Answer.text("ok"))
                     .start()) {
@@ -83,12 +85,10 @@ class ContextPathTest extends Served {
     }
 
     private String lost(String context, String servlet, String path) throws Exception {
-        return String.join(
-                "\n",
-                log(context, servlet, path)
-                        .lines()
-                        .filter(line -> line.contains(" RL-328 "))
-                        .toList());
+        return log(context, servlet, path)
+                .lines()
+                .filter(line -> line.contains(" RL-328 "))
+                .collect(Collectors.joining("\n"));
     }
 
     /** As {@code spring.mvc.servlet.path}: the path of a servlet is a part of the path of a rule. */
@@ -102,12 +102,11 @@ class ContextPathTest extends Served {
     void aRuleWithoutThePathOfTheServletIsReportedWithWhatToWrite(
             String context, String servlet, String path, String write) throws Exception {
         String log = lost(context, servlet, path);
-        assertTrue(
-                log.contains("mapped to [" + servlet + "]")
-                        && log.contains("r0 (" + path + ")")
-                        && log.contains(
-                                "; if one should answer there, write limiter.rules.r0.path = " + write + " instead."),
-                log);
+        Facts.toldInOneLine(
+                log,
+                "mapped to [" + servlet + "]",
+                "r0 (" + path + ")",
+                "; if one should answer there, write limiter.rules.r0.path = " + write + " instead.");
         assertEquals("", lost(context, servlet, write));
     }
 
@@ -155,10 +154,6 @@ class ContextPathTest extends Served {
                 assertEquals(List.of(200, 200), server.statuses(2, "/vote"));
             }
         });
-        assertTrue(
-                log.contains("RL-328 ")
-                        && log.contains(" [/api/*]")
-                        && log.contains("rules [vote (/vote)]; map it to /*"),
-                log);
+        Facts.toldInOneLine(log, "RL-328 ", " [/api/*]", "rules [vote (/vote)]; map it to /*");
     }
 }

@@ -7,6 +7,7 @@ import io.limiter.Policy;
 import io.limiter.kit.Await;
 import io.limiter.kit.Looks;
 import io.limiter.rule.Cost;
+import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,10 +31,7 @@ class CostTest extends Served {
         server = kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, rules))
                 .servlet("/", (request, response) -> served.incrementAndGet())
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/page").forward(request, response))
+                .servlet("/forward", Answer.forward("/page"))
                 .start();
     }
 
@@ -109,25 +107,20 @@ class CostTest extends Served {
         @Override
         public long permits(HttpServletRequest request) {
             String fault = request.getHeader("Fault");
-            switch (fault == null ? "" : fault) {
+            return switch (fault == null ? "" : fault) {
                 case "exception" -> throw new IllegalStateException("no price");
-                case "checked" -> Faulty.<RuntimeException>sneak(new IOException("no price"));
+                case "checked" -> throw Faulty.<RuntimeException>sneak(new IOException("no price"));
                 case "linkage" -> throw new NoClassDefFoundError("com/example/Prices");
                 case "stack" -> throw new StackOverflowError();
                 case "memory" -> throw new OutOfMemoryError("a test");
-                case "negative" -> {
-                    return -1;
-                }
-                case "huge" -> {
-                    return Long.MAX_VALUE;
-                }
-                default -> {}
-            }
-            return 1;
+                case "negative" -> -1;
+                case "huge" -> Long.MAX_VALUE;
+                default -> 1;
+            };
         }
 
         @SuppressWarnings("unchecked")
-        private static <T extends Exception> void sneak(Exception failure) throws T {
+        private static <T extends Exception> T sneak(Exception failure) throws T {
             throw (T) failure;
         }
     }
@@ -164,7 +157,7 @@ class CostTest extends Served {
     @EachContainer
     void aClassThatFailsOpensNothing(Container.Kind kind) {
         start(kind, RULE.replace("100/1h", "0/1h") + "limiter.rules.batch.cost = " + Faulty.class.getName() + "\n");
-        assertEquals(429, server.get("/page", "Fault", "exception").statusCode());
+        assertEquals(429, server.status("/page", "Fault", "exception"));
         assertEquals(0, served.get());
     }
 
@@ -187,48 +180,41 @@ class CostTest extends Served {
             String rules = RULE.replace("100", "1") + "limiter.rules.batch.cost = " + cost + "\n";
             start(kind, rules);
             assertEquals(List.of(200, 200, 200), server.statuses(3, "/page"));
-            assertEquals(
-                    "\"batch\";r=1",
-                    server.get("/page").headers().firstValue("RateLimit").orElse(""));
+            assertEquals("\"batch\";r=1", Container.field(server.get("/page"), "RateLimit"));
             server.close();
             server = null;
         }
     }
 
+    private static final String FRONT = """
+            limiter.policies.p.limits = 100/1h
+            limiter.rules.front.path = /forward
+            limiter.rules.front.policy = p
+            limiter.rules.front.cost = 0
+            limiter.rules.behind.path = /page
+            limiter.rules.behind.policy = p
+            limiter.rules.behind.cost = 30
+            """;
+
     /** A request that is charged little first, and then forwarded to what costs more, pays the rest there. */
     @ParameterizedTest
     @EachContainer
     void aForwardToWhatCostsMorePaysTheRest(Container.Kind kind) {
-        String rules = """
-                limiter.policies.p.limits = 100/1h
-                limiter.rules.front.path = /forward
-                limiter.rules.front.policy = p
-                limiter.rules.front.cost = 0
-                limiter.rules.behind.path = /page
-                limiter.rules.behind.policy = p
-                limiter.rules.behind.cost = 30
-                """;
-        start(kind, rules);
-        assertEquals(30, taken(rules, "/forward"));
-        assertEquals(30, taken(rules, "/page"));
-        assertEquals(30, taken(rules.replace("cost = 0", "cost = 10"), "/forward"));
+        start(kind, FRONT);
+        assertEquals(30, taken(FRONT, "/forward"));
+        assertEquals(30, taken(FRONT, "/page"));
+        server.close();
+        String dearer = FRONT.replace("cost = 0", "cost = 10");
+        start(kind, dearer);
+        assertEquals(30, taken(dearer, "/forward"));
     }
 
     /** All of it is refunded, and only once. */
     @ParameterizedTest
     @EachContainer
     void whatCostMoreIsGivenBackAsAWhole(Container.Kind kind) {
-        String rules = """
-                limiter.policies.p.limits = 100/1h
-                limiter.rules.front.path = /forward
-                limiter.rules.front.policy = p
-                limiter.rules.front.cost = 10
-                limiter.rules.front.refund-on = 200
-                limiter.rules.behind.path = /page
-                limiter.rules.behind.policy = p
-                limiter.rules.behind.cost = 30
-                limiter.rules.behind.refund-on = 200
-                """;
+        String rules = FRONT.replace("cost = 0", "cost = 10")
+                + "limiter.rules.front.refund-on = 200\nlimiter.rules.behind.refund-on = 200\n";
         start(kind, rules);
         server.get("/forward");
         // On Jetty the client has its response before the filter has returned.

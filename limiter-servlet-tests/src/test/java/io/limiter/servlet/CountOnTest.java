@@ -9,23 +9,16 @@ import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.Looks;
-import io.limiter.servlet.rejection.Rejection;
+import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.AsyncContext;
-import jakarta.servlet.AsyncEvent;
-import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
-import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,7 +33,6 @@ class CountOnTest extends Served {
     private static final int LIMIT = 5;
 
     private final AtomicInteger completed = new AtomicInteger();
-    private final CountDownLatch ended = new CountDownLatch(1);
     private LimiterConfig config = WebServer.config(LOGIN);
 
     private static final String BY_HEADER = """
@@ -51,55 +43,28 @@ class CountOnTest extends Served {
 
     private void start(Container.Kind kind, String rules) {
         config = WebServer.config(rules);
-        server = kind.make(directory)
+        Container filtered = kind.make(directory)
                 .filter("outermost", this::outermost)
-                .filter("limiter", WebServer.limiter(limiter, rules, Rejection::writeTo));
-        server.servlet("/answer", (request, response) -> response.setStatus(status(request)))
-                .servlet("/throw", (request, response) -> {
-                    throw new ServletException("on purpose");
+                .filter("limiter", WebServer.limiter(limiter, rules));
+        server = new WaysToEnd()
+                .on(filtered, Answer.status())
+                .servlet("/including", (request, response) -> {
+                    Answer.include("/answer?s=200").to(request, response);
+                    Answer.status().to(request, response);
                 })
-                .servlet(
-                        "/forward",
-                        (request, response) -> request.getRequestDispatcher("/answer?s=" + status(request))
-                                .forward(request, response))
-                .servlet("/include", (request, response) -> {
-                    request.getRequestDispatcher("/answer?s=200").include(request, response);
-                    response.setStatus(status(request));
-                })
-                .servlet("/async-throw", (request, response) -> {
-                    if (request.getAttribute("again") != null) {
-                        throw new ServletException("on purpose");
-                    }
-                    request.setAttribute("again", true);
-                    request.startAsync().dispatch("/async-throw");
-                })
-                .servlet("/async-timeout", (request, response) -> {
+                .servlet("/async-late", (request, response) -> {
                     AsyncContext async = request.startAsync();
                     async.setTimeout(50);
-                    async.addListener(new Listener(
+                    async.addListener(new WaysToEnd.Listener(
                             () -> {
                                 response.setStatus(200);
                                 async.complete();
                             },
                             () -> {}));
                 })
-                .servlet("/stream", (request, response) -> {
-                    byte[] some = new byte[64_000];
-                    try {
-                        for (int i = 0; i < 100_000; i++) {
-                            response.getOutputStream().write(some);
-                        }
-                    } finally {
-                        ended.countDown();
-                    }
-                })
-                .servlet("/page", (request, response) -> response.getWriter().write("sorry"))
+                .servlet("/page", Answer.text("sorry"))
                 .errorPage(500, "/page")
                 .start();
-    }
-
-    private static int status(HttpServletRequest request) {
-        return Integer.parseInt(request.getParameter("s"));
     }
 
     /** What the client has left. */
@@ -129,31 +94,11 @@ class CountOnTest extends Served {
         } finally {
             if (request.getDispatcherType() == DispatcherType.REQUEST) {
                 if (request.isAsyncStarted()) {
-                    request.getAsyncContext().addListener(new Listener(() -> {}, completed::incrementAndGet));
+                    request.getAsyncContext().addListener(new WaysToEnd.Listener(() -> {}, completed::incrementAndGet));
                 } else {
                     completed.incrementAndGet();
                 }
             }
-        }
-    }
-
-    private record Listener(Runnable timedOut, Runnable ended) implements AsyncListener {
-        @Override
-        public void onTimeout(AsyncEvent event) {
-            timedOut.run();
-        }
-
-        @Override
-        public void onComplete(AsyncEvent event) {
-            ended.run();
-        }
-
-        @Override
-        public void onError(AsyncEvent event) {}
-
-        @Override
-        public void onStartAsync(AsyncEvent event) {
-            event.getAsyncContext().addListener(this);
         }
     }
 
@@ -165,10 +110,7 @@ class CountOnTest extends Served {
         server = kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, BY_HEADER))
                 .servlet("/redirect", (request, response) -> response.sendRedirect("/error"))
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/redirect").forward(request, response))
+                .servlet("/forward", Answer.forward("/redirect"))
                 .servlet("/several", (request, response) -> {
                     response.addHeader("Location", "/");
                     response.addHeader("Location", "/error");
@@ -217,19 +159,19 @@ class CountOnTest extends Served {
     @ParameterizedTest
     @EachContainer
     void theStatusAtTheEndOfTheRequestDecides(Container.Kind kind) {
-        start(kind, LOGIN.replace("path = /*", "path = /forward, /include"));
+        start(kind, LOGIN.replace("path = /*", "path = /forward, /including"));
         assertKept(0, "/forward?s=200");
         assertKept(1, "/forward?s=401");
         // Neither the end of what was included nor its status is the end of the request.
-        assertKept(2, "/include?s=403");
-        assertKept(2, "/include?s=200");
+        assertKept(2, "/including?s=403");
+        assertKept(2, "/including?s=200");
     }
 
     @ParameterizedTest
     @EachContainer
     void anExceptionATimeoutAndAFailureOfAsynchronousWorkKeepTheCharge(Container.Kind kind) {
         start(kind, LOGIN.replace(", 5xx", ""));
-        assertEquals(200, assertKept(1, "/async-timeout"));
+        assertEquals(200, assertKept(1, "/async-late"));
         assertEquals(500, assertKept(2, "/async-throw"));
         assertEquals(500, assertKept(3, "/throw"));
     }
@@ -238,12 +180,9 @@ class CountOnTest extends Served {
     @EachContainer
     void aClientThatDisconnectsKeepsTheCharge(Container.Kind kind) throws Exception {
         start(kind, LOGIN.replace("path = /*", "path = /stream"));
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            socket.getOutputStream()
-                    .write("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        try (Socket socket = server.connection("GET /stream?endless HTTP/1.1\r\nHost: a\r\n\r\n")) {
             assertTrue(socket.getInputStream().read() > 0);
         }
-        assertTrue(ended.await(30, TimeUnit.SECONDS));
         awaitCompleted(1);
         assertEquals(LIMIT - 1, left());
     }

@@ -117,10 +117,7 @@ class DeniedDispatchTest extends Served {
         };
         server(Container.Kind.TOMCAT)
                 .filter("limiter", WebServer.limiter(limiter, ALL, holding))
-                .servlet(
-                        "/retry",
-                        (request, response) ->
-                                request.getRequestDispatcher("/page").forward(request, response))
+                .servlet("/retry", Answer.forward("/page"))
                 .start();
         assertEquals(429, server.get("/page").statusCode());
         assertNothingIsServedWhenItComesBack();
@@ -150,10 +147,7 @@ class DeniedDispatchTest extends Served {
     @Test
     void whatWasAllowedBeforeIsNotChargedAgain() {
         server(Container.Kind.TOMCAT)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(
-                                limiter, PAGE + "limiter.rules.all.path = /*\nlimiter.rules.all.limits = 2/1h\n"))
+                .filter("limiter", WebServer.limiter(limiter, PAGE + ALL.replace("0/1h", "2/1h")))
                 .servlet("/other", Answer.text("instead"))
                 .servlet("/front", (request, response) -> {
                     request.getRequestDispatcher("/page").include(request, response);
@@ -176,10 +170,7 @@ class DeniedDispatchTest extends Served {
         };
         server(Container.Kind.TOMCAT)
                 .filter("limiter", WebServer.limiter(limiter, ALL, handler))
-                .servlet(
-                        "/busy",
-                        (request, response) ->
-                                request.getRequestDispatcher("/view").forward(request, response))
+                .servlet("/busy", Answer.forward("/view"))
                 .servlet("/view", Answer.text("busy"))
                 .errorPage(429, "/busy")
                 .start();

@@ -3,7 +3,6 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
@@ -12,14 +11,12 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A flood of requests that are all denied, each with another key, over real HTTP: nobody else notices it. */
 @Tag("soak")
-class DeniedFloodTest {
+class DeniedFloodTest extends Served {
     private static final int DENIED = 120_000;
     private static final int ADDRESSES = 300;
     /** As many as Tomcat answers on one connection. */
@@ -35,45 +32,35 @@ class DeniedFloodTest {
             limiter.rules.votes.limits = 6/1d
             """;
 
-    @TempDir
-    Path directory;
-
-    private int port;
-
     @Test
     void honestClientsAreServedDuringAndAfterIt() throws Exception {
         InProcessBackend backend = InProcessBackend.create();
-        try (Limiter limiter = Limiter.of(WebServer.config(RULES), RateLimiters.on(backend));
-                WebServer server = new WebServer(directory)
-                        .filter("limiter", new RateLimitFilter(limiter))
-                        .servlet("/", Answer.text("ok"))
-                        .start()) {
-            port = server.port();
-            int denied = 0;
-            int deniedHonest = 0;
-            int honest = 0;
-            for (int batch = 0; batch < DENIED / BATCH; batch++) {
-                StringBuilder requests = new StringBuilder();
-                for (int i = 0; i < BATCH; i++) {
-                    requests.append(request("/api/x", "203.0.113.7", "X-Api-Key: key-" + (batch * BATCH + i)));
-                }
-                denied += statuses(requests, BATCH, 429);
-                if (batch % 4 == 0) {
-                    deniedHonest += honest(honest++);
-                }
+        limiter = RateLimiters.on(backend);
+        server = Container.Kind.TOMCAT.serve(directory, WebServer.limiter(limiter, RULES), Answer.text("ok"));
+        int denied = 0;
+        int deniedHonest = 0;
+        int honest = 0;
+        for (int batch = 0; batch < DENIED / BATCH; batch++) {
+            StringBuilder requests = new StringBuilder();
+            for (int i = 0; i < BATCH; i++) {
+                requests.append(request("/api/x", "203.0.113.7", "X-Api-Key: key-" + (batch * BATCH + i)));
             }
-            for (int i = 0; i < 2 * ADDRESSES; i++) {
+            denied += statuses(requests, BATCH, 429);
+            if (batch % 4 == 0) {
                 deniedHonest += honest(honest++);
             }
-            System.out.printf(
-                    "denied flood: %d of %d requests denied, %d of %d honest ones; %d states, %d shared%n",
-                    denied, DENIED, deniedHonest, honest, backend.entries(), backend.overflowed());
-            assertEquals(DENIED - 50, denied);
-            assertEquals(0, deniedHonest);
-            assertEquals(900, honest);
-            assertEquals(50 + 1 + ADDRESSES, backend.entries(), "those of the calls that passed");
-            assertEquals(0, backend.overflowed());
         }
+        for (int i = 0; i < 2 * ADDRESSES; i++) {
+            deniedHonest += honest(honest++);
+        }
+        System.out.printf(
+                "denied flood: %d of %d requests denied, %d of %d honest ones; %d states, %d shared%n",
+                denied, DENIED, deniedHonest, honest, backend.entries(), backend.overflowed());
+        assertEquals(DENIED - 50, denied);
+        assertEquals(0, deniedHonest);
+        assertEquals(900, honest);
+        assertEquals(50 + 1 + ADDRESSES, backend.entries(), "those of the calls that passed");
+        assertEquals(0, backend.overflowed());
     }
 
     private int honest(int call) throws IOException {
@@ -89,8 +76,7 @@ class DeniedFloodTest {
 
     /** How many of this number of pipelined requests are answered with this status. */
     private int statuses(StringBuilder requests, int count, int status) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", port)) {
-            socket.getOutputStream().write(requests.toString().getBytes(StandardCharsets.US_ASCII));
+        try (Socket socket = server.connection(requests.toString())) {
             BufferedReader reader =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII));
             int found = 0;

@@ -3,13 +3,11 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.servlet.WebServer.Answer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
-import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import org.apache.coyote.http11.Http11NioProtocol;
@@ -19,27 +17,8 @@ import org.junit.jupiter.api.Test;
 class DeniedUploadTest extends Served {
     private static final int BYTES = 10_000_000;
 
-    private WebServer server() {
-        return new WebServer(directory)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(
-                                new ManualTime(), "limiter.rules.up.path = /upload\nlimiter.rules.up.limits = 0/1h"))
-                .servlet("/", Answer.text("ok"));
-    }
-
-    private static Socket connected(WebServer server) throws IOException {
-        Socket socket = new Socket(
-                InetAddress.getLoopbackAddress(),
-                server.request("/").build().uri().getPort());
-        socket.setSoTimeout(30_000);
-        return socket;
-    }
-
     private static void upload(Socket socket) throws IOException {
         OutputStream out = socket.getOutputStream();
-        out.write(("POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: " + BYTES + "\r\n\r\n")
-                .getBytes(StandardCharsets.ISO_8859_1));
         byte[] chunk = new byte[100_000];
         for (int sent = 0; sent < BYTES; sent += chunk.length) {
             out.write(chunk);
@@ -56,8 +35,14 @@ class DeniedUploadTest extends Served {
 
     @Test
     void isReadToItsEndByATomcatThatMaySwallowSoMuch() throws Exception {
-        try (WebServer server = server().connector("maxSwallowSize", "20971520").start();
-                Socket socket = connected(server)) {
+        String rules = "limiter.rules.up.path = /upload\nlimiter.rules.up.limits = 0/1h";
+        server = new WebServer(directory)
+                .connector("maxSwallowSize", "20971520")
+                .filter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/", Answer.text("ok"))
+                .start();
+        String head = "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: " + BYTES + "\r\n\r\n";
+        try (Socket socket = server.connection(head)) {
             upload(socket);
             BufferedReader in =
                     new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));

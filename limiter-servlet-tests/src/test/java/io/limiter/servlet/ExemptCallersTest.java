@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import static io.limiter.servlet.Container.field;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.config.ConfigException;
 import io.limiter.servlet.RuleSite.Container;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -153,10 +153,8 @@ class ExemptCallersTest extends Sited {
                 for (String path : List.of("/", "/health", "/go?forward=/x")) {
                     var answer = site.get(path, "Test-Address", address, "Test-User", "ops");
                     assertEquals(status, answer.statusCode(), address);
-                    assertEquals(Optional.empty(), answer.headers().firstValue("RateLimit"));
-                    assertEquals(
-                            Optional.of("application/problem+json"),
-                            answer.headers().firstValue("Content-Type").map(type -> type.split(";")[0]));
+                    assertEquals("none", field(answer, "RateLimit"));
+                    assertEquals("application/problem+json", field(answer, "Content-Type").split(";")[0]);
                     assertTrue(answer.body().endsWith("\"status\":" + status + "}"), answer.body());
                 }
             }

@@ -12,8 +12,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintWriter;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.security.Principal;
@@ -98,21 +96,12 @@ public final class FakeExchange {
     }
 
     private static Object proxy(Class<?> type, Call call) {
-        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-            try {
-                return call.answer(method.getName(), arguments);
-            } catch (UnsupportedOperationException unexpected) {
-                return ofObject(unexpected, method, arguments);
-            }
-        });
-    }
-
-    private static Object ofObject(UnsupportedOperationException unexpected, Method method, Object[] arguments)
-            throws IllegalAccessException, InvocationTargetException {
-        if (method.getDeclaringClass() != Object.class) {
-            throw unexpected;
-        }
-        return method.invoke(unexpected, arguments);
+        return Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> method.getDeclaringClass() == Object.class
+                        ? method.invoke(call, arguments)
+                        : call.answer(method.getName(), arguments));
     }
 
     private Object requestCall(String name, Object[] arguments) {

@@ -17,6 +17,12 @@ import org.junit.jupiter.api.Test;
 
 /** Rules that count members, over HTTP. What a member is to a backend is a contract of them all. */
 class MembersTest extends Served {
+    private static final String DISTINCT = """
+            limiter.rules.r.path = /page
+            limiter.rules.r.member = header:X-User
+            limiter.rules.r.limits = 1/1h distinct
+            """;
+
     private RateLimitFilter filter;
 
     private void start(String rules) {
@@ -30,11 +36,7 @@ class MembersTest extends Served {
 
     @Test
     void aMissingMemberIsOneMemberAndNotFree() {
-        start("""
-                limiter.rules.r.path = /page
-                limiter.rules.r.member = header:X-User
-                limiter.rules.r.limits = 2/1h distinct
-                """);
+        start(DISTINCT.replace("1/1h", "2/1h"));
         assertEquals(200, status());
         assertEquals(200, status("X-User", ""), "an empty one is missing");
         assertEquals(200, status("X-User", "a", "X-User", "b"), "so is an ambiguous one");
@@ -91,11 +93,7 @@ class MembersTest extends Served {
 
     @Test
     void explainedIsWhatTheMemberGets() {
-        start("""
-                limiter.rules.r.path = /page
-                limiter.rules.r.member = header:X-User
-                limiter.rules.r.limits = 1/1h distinct
-                """);
+        start(DISTINCT);
         assertEquals(200, status("X-User", "a"));
         RequestSample sample = RequestSample.of("GET", "/page", "127.0.0.1");
         for (Map.Entry<String, Integer> user : Map.of("a", 0, "b", 429).entrySet()) {

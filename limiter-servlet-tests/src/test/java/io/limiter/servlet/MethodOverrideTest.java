@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.ManualTime;
 import java.net.URLDecoder;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -136,23 +135,14 @@ class MethodOverrideTest extends Served {
 
     @Test
     void theBodyIsTheApplications() {
-        server = new WebServer(directory)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(
-                                new ManualTime(),
-                                RULE.replace("0/1h", "9/1h") + "limiter.rules.r.methods = DELETE\n"
-                                        + "limiter.http.method-override = forms"))
-                .servlet(
-                        "/*",
-                        (request, response) -> response.getWriter()
-                                .write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8)))
-                .start();
-        HttpResponse<String> answer = WebServer.send(server.request("/page")
-                .header("Content-Type", "application/x-www-form-urlencoded")
-                .POST(BodyPublishers.ofString("_method=DELETE&x=1")));
+        String rules = RULE.replace("0/1h", "9/1h") + "limiter.rules.r.methods = DELETE\n"
+                + "limiter.http.method-override = forms";
+        WebServer.Answer echo = (request, response) -> response.getWriter()
+                .write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        server = Container.Kind.TOMCAT.serve(directory, WebServer.limiter(time, rules), echo);
+        HttpResponse<String> answer = server.send(
+                "POST", "/page", "_method=DELETE&x=1", "Content-Type", "application/x-www-form-urlencoded");
         assertEquals("_method=DELETE&x=1", answer.body());
-        assertEquals(
-                "\"r\";r=8;t=3600", answer.headers().firstValue("RateLimit").orElseThrow());
+        assertEquals("\"r\";r=8;t=3600", Container.field(answer, "RateLimit"));
     }
 }

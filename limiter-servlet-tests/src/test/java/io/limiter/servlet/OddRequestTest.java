@@ -2,7 +2,6 @@ package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.kit.door.Client;
 import io.limiter.servlet.WebServer.Answer;
 import java.util.List;
@@ -12,10 +11,9 @@ import org.junit.jupiter.api.Test;
 class OddRequestTest extends Served {
     @Test
     void noRequestLineGetsAroundARule() {
+        String rule = "limiter.rules.r.path = /vote\nlimiter.rules.r.limits = 0/1h";
         server = new WebServer(directory)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(time, "limiter.rules.r.path = /vote\nlimiter.rules.r.limits = 0/1h"))
+                .filter("limiter", WebServer.limiter(limiter, rule))
                 .servlet("/", (request, response) -> response.sendError(404))
                 .servlet("/vote", Answer.text("voted"))
                 .start();
@@ -44,15 +42,9 @@ class OddRequestTest extends Served {
 
     @Test
     void oddHeadersAreAnswered() throws Exception {
-        server = new WebServer(directory)
-                .filter(
-                        "limiter",
-                        WebServer.limiter(
-                                new ManualTime(),
-                                "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\n"
-                                        + "limiter.rules.r.key = session + header:H + cookie:c"))
-                .servlet("/", Answer.text("ok"))
-                .start();
+        String rules = "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\n"
+                + "limiter.rules.r.key = session + header:H + cookie:c";
+        server = Container.Kind.TOMCAT.serve(directory, WebServer.limiter(limiter, rules), Answer.text("ok"));
         for (String header : List.of(
                 "Cookie: c",
                 "Cookie: =; c=\"; ,,;$Version=1; c=\\",

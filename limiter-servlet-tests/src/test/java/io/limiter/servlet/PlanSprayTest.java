@@ -4,14 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Decision;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.rule.PlanResolver;
-import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -24,16 +19,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One client sends made-up API keys; a customer that is not in the cache keeps its plan all the same. */
-class PlanSprayTest {
+class PlanSprayTest extends Served {
     private static final String PLANS = """
             limiter.plans.free.limits = 5/1h
             limiter.plans.gold.limits = 8/1h
@@ -48,22 +40,13 @@ class PlanSprayTest {
             limiter.rules.addr.limits = 20/1h
             """;
 
-    @TempDir
-    Path directory;
-
-    private final RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
     private final Plans plans = new Plans();
     private final List<String> threads = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger authenticated = new AtomicInteger();
-    private WebServer server;
 
     @AfterEach
-    void stop() {
+    void endLookups() {
         plans.end.countDown();
-        if (server != null) {
-            server.close();
-        }
-        rateLimiter.close();
     }
 
     /** A database that takes its time. */
@@ -90,43 +73,24 @@ class PlanSprayTest {
     }
 
     private void start(String rules) {
-        FilterDef authentication = new FilterDef();
-        authentication.setFilterName("authentication");
-        authentication.setAsyncSupported("true");
-        authentication.setFilter((request, response, chain) -> {
-            authenticated.incrementAndGet();
-            chain.doFilter(request, response);
-        });
-        // As a FilterRegistrationBean does it: for REQUEST only.
-        FilterMap map = new FilterMap();
-        map.setFilterName("authentication");
-        map.addURLPattern("/*");
-        FilterDef filter = new FilterDef();
-        filter.setFilterName("limiter");
-        filter.setAsyncSupported("true");
-        filter.setFilter(RateLimitFilter.builder(Limiter.of(WebServer.config(rules), rateLimiter))
+        RateLimitFilter filter = RateLimitFilter.builder(Limiter.of(WebServer.config(rules), limiter))
                 .instances(type -> type == Plans.class ? plans : null)
-                .build());
+                .build();
         server = new WebServer(directory)
-                .filter(filter)
+                .filter("limiter", filter)
+                .requestFilter("authentication", (request, response, chain) -> {
+                    authenticated.incrementAndGet();
+                    chain.doFilter(request, response);
+                })
                 .servlet(
                         "/",
                         (request, response) ->
-                                threads.add(request.getDispatcherType() + " " + request.isAsyncStarted()));
-        server.context().addFilterDef(authentication);
-        server.context().addFilterMap(map);
-        server.start();
+                                threads.add(request.getDispatcherType() + " " + request.isAsyncStarted()))
+                .start();
     }
 
     private CompletableFuture<Integer> send(String address, String key) {
-        return WebServer.CLIENT
-                .sendAsync(
-                        server.request("/")
-                                .header("Test-Address", address)
-                                .header("X-Api-Key", key)
-                                .build(),
-                        HttpResponse.BodyHandlers.discarding())
-                .thenApply(HttpResponse::statusCode);
+        return server.later("/", "Test-Address", address, "X-Api-Key", key);
     }
 
     /** Sends requests with different keys from some addresses, 50 at once. */
@@ -172,7 +136,7 @@ class PlanSprayTest {
         // Of 50 that come at once all may be looked at before the first one has taken its permit.
         assertTrue(plans.lookups.get() <= 20 + 50, plans.lookups + " lookups for 20 requests that were not denied");
         assertEquals(8, allowed("192.0.2.2", "gold 1"), "the plan of a customer that was not in the cache");
-        assertEquals(1_180, rateLimiter.monitor().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
+        assertEquals(1_180, limiter.monitor().denied("addr", Decision.Source.IN_PROCESS), "each denial counts");
     }
 
     /** Whether another rule denies the client or not. */

@@ -42,14 +42,10 @@ class PlansTest extends Served {
 
     private void start(Container.Kind kind, String rules) {
         configured = Limiter.of(WebServer.config(rules), limiter);
-        server = kind.make(directory)
-                .filter(
-                        "limiter",
-                        RateLimitFilter.builder(configured)
-                                .instances(type -> type == Lookup.class ? lookup : null)
-                                .build())
-                .servlet("/", WebServer.Answer.text("ok"))
-                .start();
+        RateLimitFilter filter = RateLimitFilter.builder(configured)
+                .instances(type -> type == Lookup.class ? lookup : null)
+                .build();
+        server = kind.serve(directory, filter, WebServer.Answer.text("ok"));
     }
 
     /** How many of five requests are allowed. */
@@ -86,12 +82,8 @@ class PlansTest extends Served {
     void fieldsAndDenialsNameThePlan(Container.Kind kind) {
         start(kind, PLANS);
         HttpResponse<String> gold = server.get("/page", "X-Plan", "gold");
-        assertEquals(
-                "\"api.gold\";q=3;w=3600",
-                gold.headers().firstValue("RateLimit-Policy").orElse(""));
-        assertEquals(
-                "\"api.gold\";r=2;t=3600",
-                gold.headers().firstValue("RateLimit").orElse(""));
+        assertEquals("\"api.gold\";q=3;w=3600", Container.field(gold, "RateLimit-Policy"));
+        assertEquals("\"api.gold\";r=2;t=3600", Container.field(gold, "RateLimit"));
         server.get("/page");
         HttpResponse<String> denied = server.get("/page");
         assertEquals(429, denied.statusCode());

@@ -9,8 +9,7 @@ import io.limiter.ManualTime;
 import io.limiter.kit.Pages;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.http.HttpHeaders;
-import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -130,8 +129,12 @@ class RecipesTest extends Sited {
         assertEquals(200, login("eve"));
     }
 
+    private int post(String path, String... headers) {
+        return site.send("POST", path, "", headers).statusCode();
+    }
+
     private int login(String account, String... headers) {
-        return site.send("POST", "/login/" + account, "", headers).statusCode();
+        return post("/login/" + account, headers);
     }
 
     @ParameterizedTest
@@ -154,15 +157,13 @@ class RecipesTest extends Sited {
         for (int round = 0; round < 2; round++) {
             for (String id : List.of("1", "2", "3", "4")) {
                 assertEquals(200, site.status("/articles/" + id, "Test-User", "ann"));
-                int scored = site.send("POST", "/score/" + id, "", "Test-User", "ann")
-                        .statusCode();
-                assertEquals(round == 0 ? 200 : 429, scored);
+                assertEquals(round == 0 ? 200 : 429, post("/score/" + id, "Test-User", "ann"));
             }
             assertEquals(429, site.status("/articles/5", "Test-User", "ann"));
         }
         site.time.advance(Duration.ofDays(1));
         assertEquals(200, site.status("/articles/5", "Test-User", "ann"));
-        assertEquals(200, site.send("POST", "/score/1", "", "Test-User", "ann").statusCode());
+        assertEquals(200, post("/score/1", "Test-User", "ann"));
     }
 
     @ParameterizedTest
@@ -224,10 +225,10 @@ class RecipesTest extends Sited {
         start(container, "calendar-day");
         OffsetDateTime night = OffsetDateTime.parse("2026-10-25T00:00:30+02:00");
         site.time.setMicros(night.toEpochSecond() * 1_000_000);
-        HttpHeaders first = site.get("/reports/a").headers();
-        assertEquals("\"reports\";q=20", first.firstValue("RateLimit-Policy").orElse(""));
+        HttpResponse<String> first = site.get("/reports/a");
+        assertEquals("\"reports\";q=20", Container.field(first, "RateLimit-Policy"));
         // A day of 25 hours.
-        assertEquals("\"reports\";r=19;t=89970", first.firstValue("RateLimit").orElse(""));
+        assertEquals("\"reports\";r=19;t=89970", Container.field(first, "RateLimit"));
         assertEquals(19, site.reached(20, "/reports/b"));
         site.time.advance(Duration.ofSeconds(89_969));
         assertEquals(0, site.reached(1, "/reports/b"));
@@ -316,9 +317,7 @@ class RecipesTest extends Sited {
     }
 
     private static int tried(Container running, String account, String password) {
-        return WebServer.send(running.request("/login/" + account)
-                        .header("Password", password)
-                        .POST(HttpRequest.BodyPublishers.noBody()))
+        return running.send("POST", "/login/" + account, "", "Password", password)
                 .statusCode();
     }
 

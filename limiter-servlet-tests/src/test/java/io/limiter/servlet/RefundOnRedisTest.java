@@ -16,6 +16,7 @@ import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.SeenScripts;
 import io.limiter.redis.RedisBackend;
+import io.limiter.servlet.WebServer.Answer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -46,12 +47,8 @@ class RefundOnRedisTest extends Served {
     private Container start(Container.Kind kind, RateLimiter limiter) {
         return kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, RULES))
-                .servlet(
-                        "/page", (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/page").forward(request, response))
+                .servlet("/page", Answer.status())
+                .servlet("/forward", Answer.forward("/page"))
                 .start();
     }
 

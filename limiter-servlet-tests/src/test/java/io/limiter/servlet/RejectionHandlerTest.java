@@ -1,6 +1,6 @@
 package io.limiter.servlet;
 
-import static java.net.http.HttpRequest.BodyPublishers.noBody;
+import static io.limiter.servlet.Container.field;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -77,12 +76,10 @@ class RejectionHandlerTest extends Served {
         HttpResponse<String> denied = denied(new Brief());
         assertEquals(429, denied.statusCode());
         assertEquals("429 OptionalLong[10] [r] false", denied.body());
-        assertEquals(
-                "text/x-brief",
-                denied.headers().firstValue("Content-Type").orElseThrow().split(";", 2)[0]);
-        assertEquals(List.of("no-store"), denied.headers().allValues("Cache-Control"));
-        assertEquals(List.of("10"), denied.headers().allValues("Retry-After"));
-        assertEquals(List.of("\"r\";r=0;t=10"), denied.headers().allValues("RateLimit"));
+        assertEquals("text/x-brief", field(denied, "Content-Type").split(";", 2)[0]);
+        assertEquals("no-store", field(denied, "Cache-Control"));
+        assertEquals("10", field(denied, "Retry-After"));
+        assertEquals("\"r\";r=0;t=10", field(denied, "RateLimit"));
     }
 
     @Test
@@ -122,15 +119,13 @@ class RejectionHandlerTest extends Served {
             for (String by : List.of("runtime", "servlet", "io")) {
                 HttpResponse<String> denied = server.get("/page?by=" + by);
                 assertEquals(429, denied.statusCode(), by);
-                assertEquals(List.of("10"), denied.headers().allValues("Retry-After"), by);
-                assertEquals(List.of(), denied.headers().allValues("Content-Encoding"), by);
-                assertEquals(List.of(), denied.headers().allValues("ETag"), by);
-                assertEquals(List.of("\"r\";r=0;t=10"), denied.headers().allValues("RateLimit"), by);
+                assertEquals("10", field(denied, "Retry-After"), by);
+                assertEquals("none", field(denied, "Content-Encoding"), by);
+                assertEquals("none", field(denied, "ETag"), by);
+                assertEquals("\"r\";r=0;t=10", field(denied, "RateLimit"), by);
                 assertTrue(
                         denied.body().startsWith("{\"type\"") && denied.body().endsWith("[\"r\"]}"), denied.body());
-                assertEquals(
-                        denied.body().length(),
-                        denied.headers().firstValueAsLong("Content-Length").orElseThrow());
+                assertEquals("" + denied.body().length(), field(denied, "Content-Length"), by);
             }
         }));
     }
@@ -193,20 +188,16 @@ class RejectionHandlerTest extends Served {
         assertTrue(message.contains(words), message);
     }
 
-    private static Optional<String> header(HttpResponse<String> response, String name) {
-        return response.headers().firstValue(name);
-    }
-
     @Test
     void headGetsTheHeadersOnly() {
         start(WebServer.limiter(limiter, ONCE));
         server.get("/page");
         HttpResponse<String> get = server.get("/page");
-        HttpResponse<String> head = WebServer.send(server.request("/page").method("HEAD", noBody()));
+        HttpResponse<String> head = server.send("HEAD", "/page", "");
         assertEquals(429, head.statusCode());
         assertEquals("", head.body());
         for (String name : List.of("Retry-After", "Content-Type", "Content-Length", "Cache-Control")) {
-            assertEquals(header(get, name), header(head, name));
+            assertEquals(field(get, name), field(head, name));
         }
     }
 
@@ -220,9 +211,9 @@ class RejectionHandlerTest extends Served {
                 (request, response, chain) -> served.incrementAndGet());
         HttpResponse<String> denied = server.get("/page");
         assertEquals(503, denied.statusCode());
-        assertEquals(Optional.of("1"), header(denied, "Retry-After"));
-        assertEquals(Optional.of("no-store"), header(denied, "Cache-Control"));
-        assertEquals(Optional.of("application/problem+json"), header(denied, "Content-Type"));
+        assertEquals("1", field(denied, "Retry-After"));
+        assertEquals("no-store", field(denied, "Cache-Control"));
+        assertEquals("application/problem+json", field(denied, "Content-Type"));
         assertEquals(
                 "{\"type\":\"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity\","
                         + "\"title\":\"Temporary Reduced Capacity\",\"status\":503,\"detail\":\"Try again in 1 second.\","
@@ -241,7 +232,7 @@ class RejectionHandlerTest extends Served {
         start(early, WebServer.limiter(limiter, ONCE.replace("1/10s", "0/10s")));
         HttpResponse<String> denied = server.get("/page");
         assertEquals(429, denied.statusCode());
-        assertEquals(Optional.of("https://example.org"), header(denied, "Access-Control-Allow-Origin"));
+        assertEquals("https://example.org", field(denied, "Access-Control-Allow-Origin"));
         assertTrue(denied.body().startsWith("{\"type\""), denied.body());
         assertFalse(denied.body().contains("not meant"));
     }

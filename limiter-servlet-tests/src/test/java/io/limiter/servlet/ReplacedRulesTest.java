@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import static io.limiter.servlet.Container.field;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -10,16 +11,12 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.WebServer.Answer;
-import java.net.URI;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -52,25 +49,15 @@ class ReplacedRulesTest {
                 + "limiter.rules.load.limits = " + PLENTY + "/1h fixed\n";
     }
 
-    private static HttpResponse<String> get(int port, String path, String client) throws Exception {
-        return WebServer.CLIENT.send(
-                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
-                        .header("Client", client)
-                        .build(),
-                BodyHandlers.ofString());
-    }
-
     @Test
     void ofTomcatUnderLoad() throws Exception {
-        try (WebServer server = new WebServer(directory)
-                .filter("limiter", new RateLimitFilter(limiter))
-                .servlet("/", Answer.text("ok"))
-                .start()) {
-            replaceUnderLoad(server.port());
+        try (Container server =
+                Container.Kind.TOMCAT.serve(directory, new RateLimitFilter(limiter), Answer.text("ok"))) {
+            replaceUnderLoad(server);
         }
     }
 
-    private void replaceUnderLoad(int port) throws Exception {
+    private void replaceUnderLoad(Container server) throws Exception {
         AtomicBoolean over = new AtomicBoolean();
         ExecutorService threads = Executors.newFixedThreadPool(LOAD_THREADS);
         try {
@@ -80,12 +67,10 @@ class ReplacedRulesTest {
                 load.add(threads.submit(() -> {
                     int calls = 0;
                     while (!over.get()) {
-                        HttpResponse<String> answer = get(port, "/load", client);
+                        HttpResponse<String> answer = server.get("/load", "Client", client);
                         calls++;
                         assertEquals(200, answer.statusCode());
-                        assertEquals(
-                                Optional.of("\"load\";r=" + (PLENTY - calls) + ";t=3600"),
-                                answer.headers().firstValue("RateLimit"));
+                        assertEquals("\"load\";r=" + (PLENTY - calls) + ";t=3600", field(answer, "RateLimit"));
                     }
                     return calls;
                 }));
@@ -95,17 +80,13 @@ class ReplacedRulesTest {
                 int permits = i % 2 == 0 ? i / 2 : 10 + i;
                 limiter.replace(WebServer.config(loadRules(permits)));
                 int used = i / 2;
-                HttpResponse<String> answer = get(port, "/probe", "probe");
+                HttpResponse<String> answer = server.get("/probe", "Client", "probe");
                 boolean allowed = i % 2 != 0;
                 assertEquals(allowed ? 200 : 429, answer.statusCode());
-                assertEquals(
-                        Optional.of("\"probe\";q=" + permits + ";w=3600"),
-                        answer.headers().firstValue("RateLimit-Policy"),
-                        "in force at once");
-                assertEquals(
-                        Optional.of("\"probe\";r=" + (allowed ? permits - used - 1 : 0) + ";t=3600"),
-                        answer.headers().firstValue("RateLimit"),
-                        "what was used is kept");
+                String policy = "\"probe\";q=" + permits + ";w=3600";
+                assertEquals(policy, field(answer, "RateLimit-Policy"), "in force at once");
+                String told = "\"probe\";r=" + (allowed ? permits - used - 1 : 0) + ";t=3600";
+                assertEquals(told, field(answer, "RateLimit"), "what was used is kept");
             }
             over.set(true);
             for (Future<Integer> one : load) {
@@ -133,9 +114,7 @@ class ReplacedRulesTest {
                 .start()) {
             HttpResponse<String> answer = server.get("/front");
             assertEquals(200, answer.statusCode(), "the rule has charged it already");
-            assertEquals(
-                    List.of("\"all\";r=4;t=3600, \"new\";r=6;t=3600"),
-                    answer.headers().allValues("RateLimit"));
+            assertEquals("\"all\";r=4;t=3600, \"new\";r=6;t=3600", field(answer, "RateLimit"));
             assertEquals(429, server.get("/front").statusCode());
         }
     }
@@ -172,20 +151,17 @@ class ReplacedRulesTest {
         }
     }
 
+    private String refusal(String rules) {
+        return assertThrows(IllegalArgumentException.class, () -> limiter.replace(WebServer.config(rules)))
+                .getMessage();
+    }
+
     @Test
     void aConfigurationThatAFilterCantUseIsRefused() throws Exception {
         RateLimitFilter filter = new RateLimitFilter(limiter);
-        assertTrue(assertThrows(
-                        IllegalArgumentException.class,
-                        () -> limiter.replace(WebServer.config("limiter.policies.p.limits = 1/1h")))
-                .getMessage()
-                .startsWith("RL-109 "));
-        assertTrue(assertThrows(
-                        IllegalArgumentException.class,
-                        () -> limiter.replace(WebServer.config(
-                                loadRules(1) + "limiter.http.rejection-handler = com.example.Nobody\n")))
-                .getMessage()
-                .startsWith("RL-114 "));
+        assertTrue(refusal("limiter.policies.p.limits = 1/1h").startsWith("RL-109 "));
+        String nobody = loadRules(1) + "limiter.http.rejection-handler = com.example.Nobody\n";
+        assertTrue(refusal(nobody).startsWith("RL-114 "));
         FakeExchange exchange = FakeExchange.at("/probe");
         exchange.through(filter);
         assertEquals(List.of("\"probe\";q=10;w=3600"), exchange.all("RateLimit-Policy"));
@@ -254,7 +230,7 @@ class ReplacedRulesTest {
     void aFilterOfWebXmlReportsPoliciesThatNoRuleHas() throws Exception {
         Path file = Files.writeString(
                 directory.resolve("limiter.properties"), loadRules(1) + "limiter.policies.lost.limits = 1/1h\n");
-        try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop").start()) {
+        try (WebServer server = new WebServer(directory, "/shop").start()) {
             RateLimitFilter filter = new RateLimitFilter();
             String log = FindingsTest.log(
                     () -> filter.init(new InitParams(server.context().getServletContext(), "config", "file:" + file)));
@@ -265,7 +241,7 @@ class ReplacedRulesTest {
 
     @Test
     void rulesAreCheckedAgainstTheApplicationAgain() throws Exception {
-        try (WebServer server = new WebServer(directory, directory.resolve("web"), "/shop")
+        try (WebServer server = new WebServer(directory, "/shop")
                 .filter("limiter", new RateLimitFilter(limiter))
                 .start()) {
             assertTrue(server.port() > 0);

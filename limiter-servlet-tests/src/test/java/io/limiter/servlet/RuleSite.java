@@ -10,7 +10,6 @@ import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
@@ -71,8 +70,7 @@ final class RuleSite implements AutoCloseable {
     }
 
     HttpResponse<String> send(String method, String path, String body, String... headers) {
-        HttpRequest.Builder request = server.request(path).method(method, HttpRequest.BodyPublishers.ofString(body));
-        return WebServer.send(headers.length == 0 ? request : request.headers(headers));
+        return server.send(method, path, body, headers);
     }
 
     HttpResponse<String> get(String path, String... headers) {

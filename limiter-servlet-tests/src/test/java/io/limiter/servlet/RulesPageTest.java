@@ -1,5 +1,6 @@
 package io.limiter.servlet;
 
+import static io.limiter.servlet.Container.Kind.TOMCAT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Pages;
 import io.limiter.kit.door.Client;
 import io.limiter.servlet.RuleSite.Container;
+import io.limiter.servlet.WebServer.Answer;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -130,10 +132,8 @@ class RulesPageTest extends Sited {
             assertTrue(rules.contains(words[0]), rules);
             rules = rules.replace(words[0], words[1]);
         }
-        try (WebServer server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(new ManualTime(), rules))
-                .servlet("/", (request, response) -> response.setStatus(Integer.parseInt(request.getParameter("s"))))
-                .start()) {
+        RateLimitFilter filter = WebServer.limiter(new ManualTime(), rules);
+        try (var server = TOMCAT.serve(directory, filter, Answer.status())) {
             List<String> found = new ArrayList<>();
             for (int i = statuses.split(" ").length; i > 0; i--) {
                 found.add("" + server.status(target, header == null ? new String[0] : header.split(": ")));
@@ -146,10 +146,8 @@ class RulesPageTest extends Sited {
     void fiveOfTenWait() throws IOException {
         ManualTimer timer = new ManualTimer();
         RateLimiter limiter = timer.limiter();
-        try (WebServer server = new WebServer(directory)
-                .filter("limiter", WebServer.limiter(limiter, example("Waiting", 0)))
-                .servlet("/", (request, response) -> response.setStatus(200))
-                .start()) {
+        RateLimitFilter filter = WebServer.limiter(limiter, example("Waiting", 0));
+        try (var server = TOMCAT.serve(directory, filter, Answer.status())) {
             List<Client> clients = Stream.generate(() -> Client.send(server.port(), "GET", "/search"))
                     .limit(10)
                     .toList();

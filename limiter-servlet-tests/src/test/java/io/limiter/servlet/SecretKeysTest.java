@@ -47,11 +47,7 @@ class SecretKeysTest extends Served {
                 directory,
                 List.of(WebServer.limiter(RateLimiters.on(heard), rules)),
                 Map.of("/", Answer.text("ok"), "/login", (request, response) -> request.getSession(true)))) {
-            String cookie = site.get("/login?q=" + CLEAR, headers)
-                    .headers()
-                    .firstValue("Set-Cookie")
-                    .orElseThrow()
-                    .split(";", -1)[0];
+            String cookie = Container.cookie(site.get("/login?q=" + CLEAR, headers));
             seen.clear();
             headers[5] += "; " + cookie;
             assertEquals(429, site.status("/?q=" + CLEAR, headers));

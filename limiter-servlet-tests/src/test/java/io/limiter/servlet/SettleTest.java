@@ -12,10 +12,7 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Field;
-import java.net.InetAddress;
 import java.net.Socket;
-import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -81,9 +78,8 @@ class SettleTest extends Served {
     /** What is held while the application runs. */
     private void assertEstimate(long estimate, String... headers) {
         long before = left();
-        assertEquals(
-                before - estimate,
-                Long.parseLong(server.get("/left?used=0", headers).body()));
+        String left = server.get("/left?used=0", headers).body();
+        assertEquals(before - estimate, Long.parseLong(left));
     }
 
     @ParameterizedTest
@@ -132,9 +128,7 @@ class SettleTest extends Served {
         start(kind, BY_ATTRIBUTE);
         for (String path : List.of("/stream?endless&used=77", "/stream?endless")) {
             long before = left();
-            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-                socket.getOutputStream()
-                        .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            try (Socket socket = server.connection("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n")) {
                 assertTrue(socket.getInputStream().read() > 0);
             }
             long cost = path.endsWith("77") ? 77 : 4_000;
@@ -181,9 +175,7 @@ class SettleTest extends Served {
                         "/forgotten",
                         (request, response) -> request.startAsync().setTimeout(0))
                 .start();
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            socket.getOutputStream()
-                    .write("GET /forgotten HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        try (Socket socket = server.connection("GET /forgotten HTTP/1.1\r\nHost: a\r\n\r\n")) {
             ServletRequest facade = returned.poll(60, TimeUnit.SECONDS);
             assertEquals(500, limiter.monitor().held("tokens"));
             Field inner = RequestFacade.class.getDeclaredField("request");
@@ -196,16 +188,13 @@ class SettleTest extends Served {
 
     /** Whether it was admitted. */
     private int leave(String path) throws Exception {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-            socket.getOutputStream()
-                    .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")
-                            .getBytes(StandardCharsets.US_ASCII));
-            String line =
-                    new String(socket.getInputStream().readNBytes("HTTP/1.1 200".length()), StandardCharsets.US_ASCII);
-            if (line.endsWith("429")) {
+        try (Socket socket =
+                server.connection("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")) {
+            int status = Container.status(socket);
+            if (status == 429) {
                 return 0;
             }
-            assertTrue(line.endsWith("200"), line);
+            assertEquals(200, status);
             if (path.startsWith("/stalled")) {
                 // It does not leave, but reads no more.
                 Await.until(path, () -> limiter.monitor().held("tokens") == 0);
@@ -239,18 +228,13 @@ class SettleTest extends Served {
         config = WebServer.config(rules);
         Semaphore arrived = new Semaphore(0);
         Semaphore ends = new Semaphore(0);
-        server = kind.make(directory)
-                .filter("limiter", WebServer.limiter(limiter, rules))
-                .servlet("/wait", (request, response) -> {
-                    arrived.release();
-                    ends.acquireUninterruptibly();
-                    request.setAttribute("tokens-used", 4_000);
-                })
-                .start();
-        List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, 40)
-                .mapToObj(i -> WebServer.CLIENT.sendAsync(
-                        server.request("/wait").header("X-Max-Tokens", "1").build(),
-                        HttpResponse.BodyHandlers.ofString()))
+        server = kind.serve(directory, WebServer.limiter(limiter, rules), (request, response) -> {
+            arrived.release();
+            ends.acquireUninterruptibly();
+            request.setAttribute("tokens-used", 4_000);
+        });
+        List<CompletableFuture<Integer>> answers = IntStream.range(0, 40)
+                .mapToObj(i -> server.later("/wait", "X-Max-Tokens", "1"))
                 .toList();
         arrived.acquireUninterruptibly(3);
         Await.until(
@@ -262,7 +246,7 @@ class SettleTest extends Served {
         assertEquals(
                 List.of(200, 200, 200),
                 answers.stream()
-                        .map(answer -> answer.join().statusCode())
+                        .map(CompletableFuture::join)
                         .filter(status -> status != 429)
                         .toList());
         assertEquals(0, arrived.availablePermits(), "12 000 of 10 000 at most");
@@ -307,12 +291,10 @@ class SettleTest extends Served {
     @Test
     void theFieldsShowWhatTheReservationLeft() {
         start(Container.Kind.TOMCAT, BY_ATTRIBUTE);
-        HttpResponse<String> response = server.get("/answer?used=20", "X-Max-Tokens", "4000");
-        assertTrue(
-                response.headers().firstValue("RateLimit").orElse("").contains("r=6000"), response.headers()::toString);
-        response = server.get("/answer?used=20", "X-Max-Tokens", "4000");
-        assertTrue(
-                response.headers().firstValue("RateLimit").orElse("").contains("r=5980"), response.headers()::toString);
+        for (String left : List.of("6000", "5980")) {
+            String told = Container.field(server.get("/answer?used=20", "X-Max-Tokens", "4000"), "RateLimit");
+            assertTrue(told.contains("r=" + left), told);
+        }
     }
 
     @ParameterizedTest
@@ -351,14 +333,11 @@ class SettleTest extends Served {
     @Test
     void aResponseThatTakesLongerThanTheEstimateIsHeld() {
         config = WebServer.config(BY_ATTRIBUTE);
-        server = Container.Kind.TOMCAT
-                .make(directory)
-                .filter("limiter", WebServer.limiter(limiter, BY_ATTRIBUTE))
-                .servlet("/slow", (request, response) -> {
+        server = Container.Kind.TOMCAT.serve(
+                directory, WebServer.limiter(limiter, BY_ATTRIBUTE), (request, response) -> {
                     time.advance(Duration.ofMinutes(5).plusSeconds(30));
                     request.setAttribute("tokens-used", 9_000);
-                })
-                .start();
+                });
         server.get("/slow");
         assertEquals(LIMIT - 9_000, left());
     }

@@ -187,10 +187,7 @@ class StartTest extends Served {
     void aLimiterOfTheApplicationIsUsedAndStaysOpen() {
         try (Limiter limiter = Limiter.start(WebServer.config(ONE))) {
             for (int expected : List.of(200, 429)) {
-                server = new WebServer(directory)
-                        .filter("limiter", new RateLimitFilter(limiter))
-                        .servlet("/", Answer.text("ok"))
-                        .start();
+                server = Container.Kind.TOMCAT.serve(directory, new RateLimitFilter(limiter), Answer.text("ok"));
                 assertEquals(expected, server.get("/page").statusCode());
                 server.close();
             }

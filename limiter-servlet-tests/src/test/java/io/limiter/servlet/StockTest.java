@@ -1,7 +1,6 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.http.RequestSample;
@@ -32,13 +31,12 @@ class StockTest extends Served {
         server = kind.start(directory, List.of(filter), Map.of("/page", (request, response) -> {}));
         HttpResponse<String> early = server.get("/page", "X-User", "ann");
         assertEquals(429, early.statusCode());
-        assertEquals("30", early.headers().firstValue("Retry-After").orElseThrow());
+        assertEquals("30", Container.field(early, "Retry-After"));
         assertTells(early, "not-open");
         time.advance(Duration.ofSeconds(30));
         HttpResponse<String> sold = server.get("/page", "X-User", "ann");
         assertEquals(200, sold.statusCode());
-        assertEquals(
-                "\"seats\";q=2", sold.headers().firstValue("RateLimit-Policy").orElseThrow());
+        assertEquals("\"seats\";q=2", Container.field(sold, "RateLimit-Policy"));
         assertDenied(server.get("/page", "X-User", "ann"), "already-had");
         assertEquals(200, server.get("/page", "X-User", "bob").statusCode());
         assertDenied(server.get("/page", "X-User", "eve"), "sold-out");
@@ -60,7 +58,7 @@ class StockTest extends Served {
 
     private static void assertDenied(HttpResponse<String> answer, String reason) {
         assertEquals(429, answer.statusCode());
-        assertFalse(answer.headers().firstValue("Retry-After").isPresent());
+        assertEquals("none", Container.field(answer, "Retry-After"));
         assertTells(answer, reason);
     }
 

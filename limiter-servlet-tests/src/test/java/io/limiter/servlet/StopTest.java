@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
@@ -17,12 +16,8 @@ import io.limiter.kit.door.Client;
 import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
-import java.io.IOException;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,14 +26,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** A server that stops: every request gets a whole answer, also one that is held, and a reload does not wait. */
-class StopTest {
+class StopTest extends Served {
     private static final int HELD = Repeats.of(60, 500);
     private static final String RULES = """
             limiter.wait.max-waiting = 20000
@@ -51,27 +43,18 @@ class StopTest {
     /** Nobody moves its time on. */
     private final ManualTimer timer = new ManualTimer();
 
-    private final RateLimiter limiter = timer.limiter(RateLimiters.builder(
-                    InProcessBackend.builder().timeSource(timer.time).build())
-            .maxWaiting(20_000));
     private RateLimitFilter filter;
     private int keys;
 
-    @TempDir
-    Path directory;
-
-    @AfterEach
-    void close() {
-        limiter.close();
+    StopTest() {
+        InProcessBackend backend =
+                InProcessBackend.builder().timeSource(timer.time).build();
+        limiter = timer.limiter(RateLimiters.builder(backend).maxWaiting(20_000));
     }
 
     private Container start(Container.Kind kind, String rules) {
-        filter = RateLimitFilter.builder(Limiter.of(WebServer.config(rules), limiter))
-                .build();
-        return kind.make(directory)
-                .filter("limiter", filter)
-                .servlet("/", (request, response) -> response.setStatus(200))
-                .start();
+        filter = new RateLimitFilter(Limiter.of(WebServer.config(rules), limiter));
+        return kind.serve(directory, filter, Answer.text("ok"));
     }
 
     /** Each key's first request is admitted, the second one is held. */
@@ -161,26 +144,17 @@ class StopTest {
         Path webInf = Files.createDirectories(directory.resolve("web/WEB-INF"));
         Files.writeString(
                 webInf.resolve("limiter.properties"), "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 50/1h\n");
-        FilterDef definition = new FilterDef();
-        definition.setFilterName("limiter");
         RateLimitFilter filter = new RateLimitFilter();
-        definition.setFilter(filter);
-        try (WebServer server = new WebServer(directory)
-                .filter(definition)
-                .servlet("/", Answer.text("ok"))
-                .start()) {
-            List<CompletableFuture<HttpResponse<String>>> calls = new ArrayList<>();
+        try (Container server = Container.Kind.TOMCAT.serve(directory, filter, Answer.text("ok"))) {
+            List<CompletableFuture<Integer>> calls = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
-                calls.add(WebServer.CLIENT.sendAsync(server.request("/page").build(), BodyHandlers.ofString()));
+                calls.add(server.later("/page"));
                 if (i == 100) {
                     filter.destroy();
                 }
             }
-            List<Integer> statuses = calls.stream()
-                    .map(call -> call.join().statusCode())
-                    .distinct()
-                    .sorted()
-                    .toList();
+            List<Integer> statuses =
+                    calls.stream().map(CompletableFuture::join).distinct().toList();
             assertTrue(List.of(200, 429, 503).containsAll(statuses), statuses.toString());
             assertEquals(503, server.get("/page").statusCode());
         }
@@ -192,10 +166,7 @@ class StopTest {
         private final CountDownLatch mayEnd = new CountDownLatch(1);
 
         @Override
-        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
-                throws IOException, ServletException {
-            chain.doFilter(request, response);
-        }
+        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain) {}
 
         @Override
         public void destroy() {

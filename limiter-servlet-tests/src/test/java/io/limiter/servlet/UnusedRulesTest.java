@@ -26,10 +26,7 @@ class UnusedRulesTest extends Served {
                 WebServer.config(RULES),
                 RateLimiters.on(InProcessBackend.builder().build()));
         RateLimitFilter filter = new RateLimitFilter(limiter);
-        try (WebServer server = new WebServer(directory)
-                .filter("limiter", filter)
-                .servlet("/", Answer.text("ok"))
-                .start()) {
+        try (Container server = Container.Kind.TOMCAT.serve(directory, filter, Answer.text("ok"))) {
             assertEquals(Map.of("typo", NONE, "api", NONE, "tried", NONE, "rest", NONE), filter.unusedRules());
             assertEquals(200, server.status("/api/x"));
             assertEquals(Map.of("typo", NONE, "api", EXEMPT, "tried", EXEMPT, "rest", EXEMPT), filter.unusedRules());

@@ -12,13 +12,12 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
-import java.net.http.HttpResponse;
+import io.limiter.servlet.WebServer.Answer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
-import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -40,28 +39,17 @@ class WaitingTest extends Served {
     }
 
     private Container start(Container.Kind kind, String rules) {
-        return kind.make(directory)
-                .filter("limiter", WebServer.limiter(limiter, rules))
-                .servlet("/", (request, response) -> {
-                    seen.add(request.getDispatcherType() + " " + request.getParameter("n") + " "
-                            + request.isAsyncStarted());
-                    response.setStatus(Integer.parseInt(request.getParameter("s")));
-                })
-                .start();
+        return kind.serve(directory, WebServer.limiter(limiter, rules), (request, response) -> {
+            seen.add(request.getDispatcherType() + " " + request.getParameter("n") + " " + request.isAsyncStarted());
+            Answer.status().to(request, response);
+        });
     }
 
     /** Sends one after the other; the time moves on by what a permit takes while one of them waits. */
     private List<Integer> statuses(Container server, int calls, String path, String... headers) {
         List<Integer> statuses = new ArrayList<>();
         for (int i = 0; i < calls; i++) {
-            CompletableFuture<Integer> answer = WebServer.CLIENT
-                    .sendAsync(
-                            (headers.length == 0
-                                            ? server.request(path)
-                                            : server.request(path).headers(headers))
-                                    .build(),
-                            HttpResponse.BodyHandlers.discarding())
-                    .thenApply(HttpResponse::statusCode);
+            CompletableFuture<Integer> answer = server.later(path, headers);
             Await.until("it waits or is answered", () -> limiter.monitor().waiting() == 1 || answer.isDone());
             if (!answer.isDone()) {
                 timer.advance(100_000);
@@ -136,10 +124,7 @@ class WaitingTest extends Served {
         Charge same = new Charge(configured.config().settings().rules().get(0).policy(), PartitionKey.global(), 1);
         RateLimitFilter filter =
                 RateLimitFilter.builder(configured).rule(request -> same).build();
-        server = kind.make(directory)
-                .filter("limiter", filter)
-                .servlet("/", WebServer.Answer.text("ok"))
-                .start();
+        server = kind.serve(directory, filter, Answer.text("ok"));
         assertEquals(List.of(200, 200, 200), statuses(server, 3, "/"));
         assertEquals(3, limiter.monitor().allowed("search", Decision.Source.IN_PROCESS));
     }
@@ -156,15 +141,9 @@ class WaitingTest extends Served {
                 """;
         server = kind.make(directory)
                 .filter("limiter", WebServer.limiter(limiter, rules))
-                .servlet("/target", WebServer.Answer.text("target"))
-                .servlet(
-                        "/start/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/target").forward(request, response))
-                .servlet(
-                        "/start/include",
-                        (request, response) ->
-                                request.getRequestDispatcher("/target").include(request, response))
+                .servlet("/target", Answer.text("target"))
+                .servlet("/start/forward", Answer.forward("/target"))
+                .servlet("/start/include", Answer.include("/target"))
                 .start();
         assertEquals(200, server.get("/target").statusCode());
         assertEquals(List.of(429, 429), statuses(server, 2, "/start/forward", "X-Key", "a"), "never held");
@@ -203,34 +182,23 @@ class WaitingTest extends Served {
     /** A filter that is mapped to REQUEST alone: a held request that is denied must not come to the application. */
     @Test
     void aFilterThatIsNotMappedToAsyncDeniesAllTheSame() {
-        WebServer server = new WebServer(directory);
-        FilterDef definition = new FilterDef();
-        definition.setFilterName("limiter");
-        definition.setFilter(
-                WebServer.limiter(limiter, RULES.replace("10/1s", "1/2s").replace("5s", "2s")));
-        definition.setAsyncSupported("true");
-        server.context().addFilterDef(definition);
-        FilterMap map = new FilterMap();
-        map.setFilterName("limiter");
-        map.addURLPattern("/*");
-        server.context().addFilterMap(map);
-        try {
-            server.servlet("/", (request, response) -> seen.add("called")).start();
-            assertEquals(200, server.get("/", "X-Key", "a").statusCode());
-            Client waits = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
-            assertEquals(429, server.get("/", "X-Key", "a").statusCode());
-            timer.advance(2_000_000);
-            assertEquals(200, waits.response().status());
-            assertEquals(2, seen.size());
-            Client denied = Client.send(server.port(), "GET", "/", "X-Key: a");
-            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
-            limiter.close();
-            assertEquals(429, denied.response().status());
-            assertEquals(2, seen.size(), "the application was not called for a denied request");
-        } finally {
-            server.close();
-        }
+        String rules = RULES.replace("10/1s", "1/2s").replace("5s", "2s");
+        server = new WebServer(directory)
+                .requestFilter("limiter", WebServer.limiter(limiter, rules))
+                .servlet("/", (request, response) -> seen.add("called"))
+                .start();
+        assertEquals(200, server.status("/", "X-Key", "a"));
+        Client waits = Client.send(server.port(), "GET", "/", "X-Key: a");
+        Await.until("it waits", () -> limiter.monitor().waiting() == 1);
+        assertEquals(429, server.status("/", "X-Key", "a"));
+        timer.advance(2_000_000);
+        assertEquals(200, waits.response().status());
+        assertEquals(2, seen.size());
+        Client denied = Client.send(server.port(), "GET", "/", "X-Key: a");
+        Await.until("it waits", () -> limiter.monitor().waiting() == 1);
+        limiter.close();
+        assertEquals(429, denied.response().status());
+        assertEquals(2, seen.size(), "the application was not called for a denied request");
     }
 
     /** It has its turn under the first rule, and the one that is new by then holds it again. */
@@ -245,10 +213,7 @@ class WaitingTest extends Served {
                 limiter.rules.all.wait = 30s
                 """;
         Limiter replaced = Limiter.of(WebServer.config(one), limiter);
-        server = kind.make(directory)
-                .filter("limiter", RateLimitFilter.builder(replaced).build())
-                .servlet("/", (request, response) -> response.setStatus(200))
-                .start();
+        server = kind.serve(directory, new RateLimitFilter(replaced), Answer.text("ok"));
         assertEquals(200, server.get("/", "X-Key", "a").statusCode());
         Client held = Client.send(server.port(), "GET", "/", "X-Key: a");
         Await.until("it waits", () -> limiter.monitor().waiting() == 1);

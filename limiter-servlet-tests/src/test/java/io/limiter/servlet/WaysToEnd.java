@@ -11,10 +11,7 @@ import jakarta.servlet.http.HttpFilter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -55,21 +52,9 @@ final class WaysToEnd {
                     work.to(request, response);
                     throw new ServletException("on purpose");
                 })
-                .servlet(
-                        "/forward",
-                        (request, response) ->
-                                request.getRequestDispatcher("/answer").forward(request, response))
-                .servlet(
-                        "/include",
-                        (request, response) ->
-                                request.getRequestDispatcher("/answer").include(request, response))
-                .servlet("/async", (request, response) -> {
-                    AsyncContext async = request.startAsync();
-                    CompletableFuture.runAsync(() -> {
-                        run(work, request, response);
-                        async.complete();
-                    });
-                })
+                .servlet("/forward", WebServer.Answer.forward("/answer"))
+                .servlet("/include", WebServer.Answer.include("/answer"))
+                .servlet("/async", (request, response) -> later(request, () -> work.to(request, response)))
                 .servlet(
                         "/async-dispatch",
                         (request, response) -> request.startAsync().dispatch("/answer"))
@@ -208,14 +193,6 @@ final class WaysToEnd {
         }
     }
 
-    private static void run(WebServer.Answer work, HttpServletRequest request, HttpServletResponse response) {
-        try {
-            work.to(request, response);
-        } catch (IOException | ServletException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     /** How many requests the application works on. */
     int running() {
         return running.get();
@@ -231,19 +208,14 @@ final class WaysToEnd {
     }
 
     /** Reads some of a stream and leaves, or reads all of it; returns the status, 0 where the server closed the connection. */
-    static int read(int port, boolean stays) {
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout(30_000);
-            socket.getOutputStream()
-                    .write("GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-                            .getBytes(StandardCharsets.US_ASCII));
-            InputStream in = socket.getInputStream();
+    static int read(Container server, boolean stays) {
+        try (Socket socket = server.connection("GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")) {
             byte[] some = new byte[8_000];
-            String line = new String(in.readNBytes("HTTP/1.1 200".length()), StandardCharsets.US_ASCII);
-            for (int i = 0; in.read(some) >= 0 && (stays || i < 3); i++) {
+            int status = Container.status(socket);
+            for (int i = 0; socket.getInputStream().read(some) >= 0 && (stays || i < 3); i++) {
                 Thread.yield();
             }
-            return Integer.parseInt(line.substring("HTTP/1.1 ".length()));
+            return status;
         } catch (IOException reset) {
             return 0;
         }
@@ -282,7 +254,7 @@ final class WaysToEnd {
                 chain.doFilter(request, response);
             } finally {
                 if (request.isAsyncStarted()) {
-                    request.getAsyncContext().addListener(new EndOf(path));
+                    request.getAsyncContext().addListener(new Listener(() -> {}, () -> end(path)));
                 } else {
                     end(path);
                 }
@@ -290,20 +262,17 @@ final class WaysToEnd {
         }
     }
 
-    private final class EndOf implements AsyncListener {
-        private final String path;
-
-        EndOf(String path) {
-            this.path = path;
+    /** Hears of the end of asynchronous work. */
+    record Listener(Runnable timedOut, Runnable ended) implements AsyncListener {
+        @Override
+        public void onTimeout(AsyncEvent event) {
+            timedOut.run();
         }
 
         @Override
         public void onComplete(AsyncEvent event) {
-            end(path);
+            ended.run();
         }
-
-        @Override
-        public void onTimeout(AsyncEvent event) {}
 
         @Override
         public void onError(AsyncEvent event) {}

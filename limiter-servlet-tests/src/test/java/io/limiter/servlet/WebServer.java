@@ -65,14 +65,12 @@ public final class WebServer implements Container {
     private final Context context;
 
     public WebServer(Path baseDirectory) {
-        this(baseDirectory, baseDirectory.resolve("web"));
+        this(baseDirectory, "");
     }
 
-    public WebServer(Path baseDirectory, Path webApp) {
-        this(baseDirectory, webApp, "");
-    }
-
-    public WebServer(Path baseDirectory, Path webApp, String contextPath) {
+    /** Its application is the folder web. */
+    public WebServer(Path baseDirectory, String contextPath) {
+        Path webApp = baseDirectory.resolve("web");
         try {
             Files.createDirectories(webApp);
         } catch (IOException e) {
@@ -114,24 +112,33 @@ public final class WebServer implements Container {
     }
 
     WebServer filter(String name, Filter filter, String pattern) {
+        return filter(definition(name, filter), pattern, DispatcherType.values());
+    }
+
+    /** For requests alone, as a FilterRegistrationBean maps it. */
+    WebServer requestFilter(String name, Filter filter) {
+        return filter(definition(name, filter), "/*", DispatcherType.REQUEST);
+    }
+
+    private static FilterDef definition(String name, Filter filter) {
         FilterDef definition = new FilterDef();
         definition.setFilterName(name);
         definition.setFilter(filter);
         definition.setFilterClass(filter.getClass().getName());
         definition.setAsyncSupported("true");
-        return filter(definition, pattern);
+        return definition;
     }
 
     public WebServer filter(FilterDef definition) {
-        return filter(definition, "/*");
+        return filter(definition, "/*", DispatcherType.values());
     }
 
-    private WebServer filter(FilterDef definition, String pattern) {
+    private WebServer filter(FilterDef definition, String pattern, DispatcherType... types) {
         context.addFilterDef(definition);
         FilterMap map = new FilterMap();
         map.setFilterName(definition.getFilterName());
         map.addURLPattern(pattern);
-        for (DispatcherType type : DispatcherType.values()) {
+        for (DispatcherType type : types) {
             map.setDispatcher(type.name());
         }
         context.addFilterMap(map);
@@ -239,6 +246,22 @@ public final class WebServer implements Container {
 
         static Answer text(String text) {
             return (request, response) -> response.getWriter().write(text);
+        }
+
+        /** The status that the parameter s names, if there is one. */
+        static Answer status() {
+            return (request, response) -> {
+                String status = request.getParameter("s");
+                response.setStatus(status == null ? 200 : Integer.parseInt(status));
+            };
+        }
+
+        static Answer forward(String path) {
+            return (request, response) -> request.getRequestDispatcher(path).forward(request, response);
+        }
+
+        static Answer include(String path) {
+            return (request, response) -> request.getRequestDispatcher(path).include(request, response);
         }
     }
 

@@ -51,8 +51,7 @@ class WhatTheApplicationSeesTest extends Served {
                         "/free",
                         SEEN,
                         "/other",
-                        (request, response) ->
-                                request.getRequestDispatcher("/page").forward(request, response),
+                        Answer.forward("/page"),
                         "/async",
                         (request, response) -> {
                             if (request.getDispatcherType() == DispatcherType.ASYNC) {

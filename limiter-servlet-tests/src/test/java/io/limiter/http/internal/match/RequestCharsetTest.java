@@ -9,11 +9,12 @@ import io.limiter.servlet.WebServer;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.ByteArrayOutputStream;
 import java.net.URLDecoder;
-import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,11 +78,8 @@ class RequestCharsetTest {
             assertTrue(List.of(routed).stream().anyMatch(text -> text.startsWith("/vote")), String.join(" ", routed));
         }
         try (WebServer server = server(CLOSED)) {
-            assertEquals(
-                    429,
-                    server.get(path, "Content-Type", "text/plain;charset=" + charset)
-                            .statusCode());
-            assertEquals(200, server.get(path).statusCode(), "without the charset it is another path");
+            assertEquals(429, server.status(path, "Content-Type", "text/plain;charset=" + charset));
+            assertEquals(200, server.status(path), "without the charset it is another path");
         }
     }
 
@@ -89,16 +87,8 @@ class RequestCharsetTest {
     @ParameterizedTest
     @ValueSource(strings = {"nobody-has-this", "\"", "%", "utf-8\"x", "ISO-2022-JP;charset=UTF-8", "utf8"})
     void aCharsetThatIsNotThereIsNoError(String charset) throws Exception {
-        FakeExchange exchange = new FakeExchange();
-        exchange.requestUri = "/%76ote";
-        exchange.path = "/vote";
-        exchange.characterEncoding = charset;
-        assertEquals(429, status(exchange, CLOSED));
-        exchange = new FakeExchange();
-        exchange.requestUri = "/%77ote";
-        exchange.path = "/wote";
-        exchange.characterEncoding = charset;
-        assertEquals(200, status(exchange, CLOSED));
+        assertEquals(429, status(exchange("/%76ote", "/vote", charset), CLOSED));
+        assertEquals(200, status(exchange("/%77ote", "/wote", charset), CLOSED));
     }
 
     @ParameterizedTest
@@ -115,10 +105,7 @@ class RequestCharsetTest {
                     UTF-8        | /\u0176ot%65    | /\u0176ote,/vote
                     """)
     void readings(String charset, String uri, String expected) {
-        FakeExchange exchange = new FakeExchange();
-        exchange.requestUri = uri;
-        exchange.path = PercentText.decoded(uri);
-        exchange.characterEncoding = charset.isEmpty() ? null : charset;
+        FakeExchange exchange = exchange(uri, PercentText.decoded(uri), charset.isEmpty() ? null : charset);
         List<String> readings = RequestPaths.of(exchange.adapted());
         assertTrue(readings.containsAll(List.of(expected.split(",", -1))), readings + " of " + uri);
     }
@@ -152,19 +139,18 @@ class RequestCharsetTest {
                 .start()) {
             String query = "?%1B%28%42_method=%1B%28%42DELETE";
             String type = "text/plain;charset=ISO-2022-JP";
-            assertEquals(
-                    "DELETE",
-                    WebServer.send(server.request("/other" + query)
-                                    .header("Content-Type", type)
-                                    .POST(BodyPublishers.noBody()))
-                            .body());
-            assertEquals(
-                    429,
-                    WebServer.send(server.request("/vote" + query)
-                                    .header("Content-Type", type)
-                                    .POST(BodyPublishers.noBody()))
-                            .statusCode());
+            HttpResponse<String> other = server.send("POST", "/other" + query, "", "Content-Type", type);
+            assertEquals("DELETE", other.body());
+            HttpResponse<String> vote = server.send("POST", "/vote" + query, "", "Content-Type", type);
+            assertEquals(429, vote.statusCode());
         }
+    }
+
+    private static FakeExchange exchange(String uri, String path, @Nullable String charset) {
+        FakeExchange exchange = FakeExchange.at(path);
+        exchange.requestUri = uri;
+        exchange.characterEncoding = charset;
+        return exchange;
     }
 
     private static int status(FakeExchange exchange, String rules) throws Exception {
