@@ -102,6 +102,15 @@ public final class LogLines implements AutoCloseable {
                 .toList();
     }
 
+    /** The only line of this level that begins with the code. */
+    public String only(Level level, String code) {
+        List<String> lines = of(level, code);
+        if (lines.size() != 1) {
+            throw new AssertionError(lines.size() + " lines begin with " + code + ":\n" + this);
+        }
+        return lines.get(0);
+    }
+
     /** Everything, for the message of a failed test. */
     @Override
     public String toString() {

@@ -9,16 +9,15 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
 import io.limiter.spring.config.EnableRateLimiting;
-import java.io.IOException;
-import java.io.StringReader;
-import java.io.UncheckedIOException;
 import java.security.Principal;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.function.Executable;
 import org.reactivestreams.Publisher;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
@@ -40,45 +39,47 @@ public final class App implements AutoCloseable {
     @EnableRateLimiting
     public static class OfClasses {}
 
-    private App(RateLimiter rateLimiter, String config, Class<?>... classes) {
+    private App(RateLimiter rateLimiter, String config, Class<?> configuration, Class<?>... beans) {
         this.rateLimiter = rateLimiter == null
                 ? RateLimiters.on(InProcessBackend.builder().timeSource(time).build())
                 : rateLimiter;
         context.registerBean(Limiter.class, () -> Limiter.of(config(config), this.rateLimiter));
         context.registerBean(CallerSource.class, () -> CALLER::get);
-        context.register(classes);
-        try {
-            context.refresh();
-        } catch (RuntimeException failed) {
-            context.close();
-            throw failed;
+        context.register(configuration);
+        for (Class<?> bean : beans) {
+            context.register(bean);
         }
+        context.refresh();
     }
 
     /** Beans of these classes, which have no dependencies, with policies of a configuration. */
     public static App of(String config, Class<?>... beans) {
-        return new App(null, config, with(OfInterfaces.class, beans));
+        return new App(null, config, OfInterfaces.class, beans);
     }
 
     /** The same, with proxies that are subclasses. */
     public static App ofClasses(String config, Class<?>... beans) {
-        return new App(null, config, with(OfClasses.class, beans));
+        return new App(null, config, OfClasses.class, beans);
     }
 
     /** The same, on another rate limiter, which it closes. */
     public static App on(RateLimiter rateLimiter, String config, Class<?>... beans) {
-        return new App(rateLimiter, config, with(OfInterfaces.class, beans));
+        return new App(rateLimiter, config, OfInterfaces.class, beans);
     }
 
     /** The message of a startup failure of such an application. */
     public static String failure(String config, Class<?>... beans) {
-        Throwable failure =
-                assertThrows(RuntimeException.class, () -> of(config, beans).close());
+        return message(() -> of(config, beans).close());
+    }
+
+    /** The message of what this throws: of its causes that of the first with a code, or else that of the last. */
+    public static String message(Executable failing) {
+        Throwable failure = assertThrows(Exception.class, failing);
         while (failure.getCause() != null
                 && !String.valueOf(failure.getMessage()).startsWith("RL-")) {
             failure = failure.getCause();
         }
-        return failure.getMessage();
+        return String.valueOf(failure.getMessage());
     }
 
     public <T> T bean(Class<T> type) {
@@ -147,34 +148,14 @@ public final class App implements AutoCloseable {
         context.close();
     }
 
-    private static Caller caller(String client, String user) {
-        return new Caller() {
-            @Override
-            public String address() {
-                return client;
-            }
+    private record OfRequest(String address, Principal principal) implements Caller {}
 
-            @Override
-            public Principal principal() {
-                return user == null ? null : () -> user;
-            }
-        };
+    /** In a request of this client; authenticated, unless user is null. */
+    public static Caller caller(String client, String user) {
+        return new OfRequest(client, user == null ? null : () -> user);
     }
 
     public static LimiterConfig config(String text) {
-        try {
-            return LimiterConfig.builder()
-                    .text("limiter.properties", new StringReader(text))
-                    .build();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    private static Class<?>[] with(Class<?> configuration, Class<?>[] beans) {
-        Class<?>[] all = new Class<?>[beans.length + 1];
-        all[0] = configuration;
-        System.arraycopy(beans, 0, all, 1, beans.length);
-        return all;
+        return Configs.of(text);
     }
 }

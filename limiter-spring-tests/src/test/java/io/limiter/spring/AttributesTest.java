@@ -224,9 +224,9 @@ class AttributesTest {
             assertEquals(9, passes(9, () -> run(watched::watched)));
             assertEquals(1, app.rateLimiter.monitor().allowed("one", Decision.Source.IN_PROCESS));
             assertEquals(8, app.rateLimiter.monitor().denied("one", Decision.Source.IN_PROCESS));
-            List<String> lines = log.of(Level.WARN, "RL-133");
-            assertEquals(1, lines.size(), "once a minute");
-            Facts.told(lines.get(0), "RL-133", "shadow", "'one'", "denied", Watched.class.getName() + ".watched()");
+            // Once a minute.
+            String line = log.only(Level.WARN, "RL-133");
+            Facts.told(line, "RL-133", "shadow", "'one'", "denied", Watched.class.getName() + ".watched()");
 
             assertEquals(3, passes(9, () -> run(watched::both)), "the other annotation denies");
         }

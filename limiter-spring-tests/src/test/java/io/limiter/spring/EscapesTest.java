@@ -2,7 +2,6 @@ package io.limiter.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
@@ -129,14 +128,6 @@ class EscapesTest {
         }
     }
 
-    static class Wrapped implements Callable<String> {
-        @Override
-        @RateLimited(limits = "1/1h", key = "global")
-        public String call() {
-            return "done";
-        }
-    }
-
     static class Wrapping implements BeanPostProcessor, Ordered {
         @Override
         public int getOrder() {
@@ -145,11 +136,11 @@ class EscapesTest {
 
         @Override
         public Object postProcessAfterInitialization(Object bean, String name) {
-            return bean instanceof Wrapped wrapped
+            return bean instanceof Once once
                     ? Proxy.newProxyInstance(
                             getClass().getClassLoader(),
                             new Class<?>[] {Callable.class},
-                            (proxy, method, arguments) -> method.invoke(wrapped, arguments))
+                            (proxy, method, arguments) -> method.invoke(once, arguments))
                     : bean;
         }
     }
@@ -157,10 +148,10 @@ class EscapesTest {
     @Test
     void whatAnotherOneHidesStopsTheStart() {
         Facts.told(
-                App.failure("", Wrapping.class, Wrapped.class),
+                App.failure("", Wrapping.class, Once.class),
                 "RL-134",
                 "@RateLimited",
-                "bean 'escapesTest.Wrapped'",
+                "bean 'escapesTest.Once'",
                 "another post processor",
                 "$Proxy",
                 "interface",
@@ -250,9 +241,8 @@ class EscapesTest {
             context.registerBean(Limiter.class, () -> Limiter.start(App.config("")));
             context.getBeanFactory().registerSingleton("service", new Service());
             context.register(App.OfClasses.class);
-            IllegalStateException failure = assertThrows(IllegalStateException.class, context::refresh);
             Facts.told(
-                    failure.getMessage(),
+                    App.message(context::refresh),
                     "RL-134",
                     "@RateLimited",
                     "bean 'service'",
@@ -321,7 +311,6 @@ class EscapesTest {
     }
 
     private static Object proxy(Callable<?> target) {
-        ProxyFactory factory = new ProxyFactory(target);
-        return factory.getProxy();
+        return new ProxyFactory(target).getProxy();
     }
 }

@@ -2,13 +2,12 @@ package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.limiter.FailureMode;
 import io.limiter.Policy;
-import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Facts;
+import io.limiter.spring.App;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -258,10 +257,7 @@ class ApplicationTextTest {
 
     /** Without the folder, which is another one each time. */
     private String mistakes(String yaml, Map<String, String> environment, String... arguments) {
-        Throwable failure = assertThrows(RuntimeException.class, () -> config(yaml, environment, arguments));
-        while (!(failure instanceof ConfigException)) {
-            failure = failure.getCause();
-        }
-        return String.valueOf(failure.getMessage()).replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "$1");
+        String message = App.message(() -> config(yaml, environment, arguments));
+        return message.replaceAll("(?:file|URL) \\[\\S*/(\\S+)]", "$1");
     }
 }

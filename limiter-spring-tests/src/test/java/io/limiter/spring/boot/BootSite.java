@@ -5,17 +5,20 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.CookieManager;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -49,8 +52,9 @@ public final class BootSite implements AutoCloseable {
         return new BootSite(application(configuration).run(arguments(folder, yaml, arguments)));
     }
 
-    /** Without a file. */
-    public static BootSite start(Class<?> configuration, String... arguments) {
+    /** Without a file, with these properties. */
+    public static BootSite start(Class<?> configuration, String... properties) {
+        String[] arguments = Stream.of(properties).map(one -> "--" + one).toArray(String[]::new);
         return new BootSite(application(configuration).run(arguments));
     }
 
@@ -117,6 +121,10 @@ public final class BootSite implements AutoCloseable {
         return context;
     }
 
+    public <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
     public HttpResponse<String> call(String method, String path, String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).method(method, BodyPublishers.noBody());
         if (headers.length > 0) {
@@ -129,7 +137,17 @@ public final class BootSite implements AutoCloseable {
         return post(path, "application/x-www-form-urlencoded", form);
     }
 
-    public HttpResponse<String> post(String path, String type, String body) {
+    public HttpResponse<String> post(String path, String json) {
+        return post(path, "application/json", json);
+    }
+
+    /** Of the endpoint, what a key has used of a policy. */
+    public HttpResponse<String> key(String method, String policy, String key) {
+        return call(
+                method, "/actuator/ratelimits/" + policy + "?key=" + URLEncoder.encode(key, StandardCharsets.UTF_8));
+    }
+
+    private HttpResponse<String> post(String path, String type, String body) {
         return send(
                 HttpRequest.newBuilder(uri(path)).header("Content-Type", type).POST(BodyPublishers.ofString(body)));
     }

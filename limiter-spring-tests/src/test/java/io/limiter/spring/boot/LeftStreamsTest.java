@@ -97,7 +97,7 @@ class LeftStreamsTest {
     @Test
     void whoLeavesDoesNotChooseTheCost() throws Exception {
         try (BootSite site = BootSite.start(folder, YAML, Site.class)) {
-            Limiter limiter = site.context().getBean(Limiter.class);
+            Limiter limiter = site.bean(Limiter.class);
             for (String path : List.of("/body", "/emitter", "/told", "/short")) {
                 long before;
                 do {

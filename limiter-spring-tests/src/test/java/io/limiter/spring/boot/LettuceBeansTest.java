@@ -1,7 +1,8 @@
 package io.limiter.spring.boot;
 
+import static io.limiter.spring.boot.RedissonBeansTest.left;
+import static io.limiter.spring.boot.RedissonBeansTest.take;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -16,9 +17,10 @@ import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
-import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Tls;
+import io.limiter.spring.App;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.net.URI;
@@ -38,7 +40,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -59,13 +60,16 @@ import redis.embedded.RedisServer;
 
 /** The Redis of Spring Data, where the application has asked for Redis and has given no address. */
 class LettuceBeansTest {
+    private static final String[] ON_REDIS = {
+        "limiter.backend=redis",
+        "limiter.policies.vote.limits=3/1h",
+        "limiter.redis.deadline=30s",
+        "limiter.redis.startup-wait=60s"
+    };
+
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(LimiterAutoConfiguration.class))
-            .withPropertyValues(
-                    "limiter.backend=redis",
-                    "limiter.policies.vote.limits=3/1h",
-                    "limiter.redis.deadline=30s",
-                    "limiter.redis.startup-wait=60s");
+            .withPropertyValues(ON_REDIS);
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
@@ -99,12 +103,8 @@ class LettuceBeansTest {
     }
 
     private static ConfigurableApplicationContext started(SpringApplicationBuilder site, String... arguments) {
-        return site.properties(
-                        "limiter.backend=redis",
-                        "limiter.policies.vote.limits=3/1h",
-                        "limiter.redis.deadline=30s",
-                        "limiter.redis.startup-wait=60s",
-                        "logging.level.io.limiter=info")
+        return site.properties(ON_REDIS)
+                .properties("logging.level.io.limiter=info")
                 .run(Stream.concat(Stream.of("--spring.autoconfigure.exclude="), Stream.of(arguments))
                         .toArray(String[]::new));
     }
@@ -194,10 +194,8 @@ class LettuceBeansTest {
 
     @Test
     void aPasswordThatIsChangedIsTheOneOfTheNextLogin() {
-        RedisServer server = RedisServers.startAnywhere("requirepass one");
-        try {
-            int port = server.ports().get(0);
-            RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", port);
+        try (OwnRedis server = OwnRedis.start("requirepass one")) {
+            RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", server.port);
             at.setPassword("one");
             LettuceConnectionFactory factory = new LettuceConnectionFactory(at);
             with(factory).run(context -> {
@@ -206,21 +204,18 @@ class LettuceBeansTest {
                     own.serverCommands().setConfig("requirepass", "two");
                     at.setPassword("two");
                 }
-                try (Jedis all = RedisServers.jedis(port)) {
+                try (Jedis all = server.jedis()) {
                     all.auth("two");
                     all.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
                 }
                 Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
             });
-        } finally {
-            RedisServers.stop(server);
         }
     }
 
     /** What tells the password may know a new one later than Redis. */
     @Test
     void aProviderOfLoginsIsAskedAtEachConnection() {
-        RedisServer server = RedisServers.startAnywhere("user app on >one ~* &* +@all");
         AtomicReference<String> password = new AtomicReference<>("one");
         LettuceClientConfiguration options = LettuceClientConfiguration.builder()
                 .redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
@@ -230,10 +225,10 @@ class LettuceBeansTest {
                     }
                 })
                 .build();
-        int port = server.ports().get(0);
-        RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", port);
-        try (LogLines log = new LogLines().about(":" + port);
-                Jedis admin = RedisServers.jedis(port)) {
+        try (OwnRedis server = OwnRedis.start("user app on >one ~* &* +@all");
+                LogLines log = new LogLines().about(":" + server.port);
+                Jedis admin = server.jedis()) {
+            RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", server.port);
             with(new LettuceConnectionFactory(at, options)).run(context -> {
                 assertEquals(Source.REDIS, take(context));
                 admin.aclSetUser("app", "resetpass", ">two");
@@ -243,8 +238,6 @@ class LettuceBeansTest {
                 password.set("two");
                 Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
             });
-        } finally {
-            RedisServers.stop(server);
         }
     }
 
@@ -281,16 +274,11 @@ class LettuceBeansTest {
     }
 
     private static void failsFor(ApplicationContextRunner runner, String fact) {
-        runner.run(context -> {
-            Throwable failure = context.getStartupFailure();
-            assertNotNull(failure, fact);
-            Facts.told(
-                    String.valueOf(
-                            NestedExceptionUtils.getMostSpecificCause(failure).getMessage()),
-                    "RL-116",
-                    fact,
-                    "limiter.redis.address = redis://127.0.0.1:6379");
-        });
+        runner.run(context -> Facts.told(
+                App.message(() -> context.getBean(Limiter.class)),
+                "RL-116",
+                fact,
+                "limiter.redis.address = redis://127.0.0.1:6379"));
     }
 
     private ApplicationContextRunner with(LettuceConnectionFactory factory) {
@@ -301,20 +289,9 @@ class LettuceBeansTest {
         return new RedisStandaloneConfiguration("127.0.0.1", RedisServers.singlePort());
     }
 
-    private static Source take(ApplicationContext context) {
-        return context.getBean(Limiter.class)
-                .tryAcquire("vote", PartitionKey.global(), 1)
-                .source();
-    }
-
     private static Source look(ApplicationContext context) {
         return context.getBean(Limiter.class)
                 .tryAcquire("vote", PartitionKey.of("another"), 0)
                 .source();
-    }
-
-    private static long left(ApplicationContext context) {
-        Limiter limiter = context.getBean(Limiter.class);
-        return Looks.left(limiter.rateLimiter(), limiter.policy("vote"), PartitionKey.global());
     }
 }

@@ -74,9 +74,7 @@ class RedissonBeansTest {
                     .withPropertyValues(
                             "limiter.redis.prefix=boot-beside", "limiter.redis.address=redis://192.0.2.1:6379")
                     .run(context -> assertEquals(Source.REDIS, take(context)));
-            List<String> lines = log.of(Level.WARN, "RL-11");
-            assertEquals(1, lines.size(), lines::toString);
-            Facts.told(lines.get(0), "RL-115", "own", "limiter.redis.address", "remove");
+            Facts.told(log.only(Level.WARN, "RL-11"), "RL-115", "own", "limiter.redis.address", "remove");
         }
     }
 
@@ -149,13 +147,13 @@ class RedissonBeansTest {
         return with;
     }
 
-    private static Source take(ApplicationContext context) {
+    static Source take(ApplicationContext context) {
         return context.getBean(Limiter.class)
                 .tryAcquire("vote", PartitionKey.global(), 1)
                 .source();
     }
 
-    private static long left(ApplicationContext context) {
+    static long left(ApplicationContext context) {
         Limiter limiter = context.getBean(Limiter.class);
         return Looks.left(limiter.rateLimiter(), limiter.policy("vote"), PartitionKey.global());
     }

@@ -58,7 +58,7 @@ class RuleCommandsTest {
     void oneCommandToDecideAndOneToCount() {
         try (BootSite site = BootSite.start(folder, rules(), WebSiteTest.Site.class);
                 SeenScripts seen = new SeenScripts("rule-commands", List.of(RedisServers.singlePort()))) {
-            Limiter limiter = site.context().getBean(Limiter.class);
+            Limiter limiter = site.bean(Limiter.class);
             for (Map.Entry<String, Integer> one : COMMANDS.entrySet()) {
                 List<String> policies = new ArrayList<>(limiter.policies().keySet());
                 policies.removeIf(name -> !name.startsWith("r" + one.getKey()));

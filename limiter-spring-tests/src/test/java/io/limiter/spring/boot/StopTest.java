@@ -38,7 +38,7 @@ class StopTest {
                     server.shutdown: %s
                     """.formatted(shutdown);
             BootSite site = BootSite.start(folder, yaml, SecurityTest.Site.class);
-            Limiter limiter = site.context().getBean(Limiter.class);
+            Limiter limiter = site.bean(Limiter.class);
             URI uri = site.uri("/open");
             HttpClient client = HttpClient.newHttpClient();
             List<CompletableFuture<HttpResponse<String>>> answers = IntStream.range(0, HELD)

@@ -85,9 +85,7 @@ class SwitchesTest {
                         assertTrue(context.getBeansOfType(FilterRegistrationBean.class)
                                 .isEmpty());
                     });
-            List<String> lines = log.of(Level.WARN, "RL-");
-            assertEquals(1, lines.size(), lines::toString);
-            Facts.told(lines.get(0), "RL-118", "limiter.enabled = false", "remove");
+            Facts.told(log.only(Level.WARN, "RL-"), "RL-118", "limiter.enabled = false", "remove");
         }
     }
 
@@ -147,11 +145,9 @@ class SwitchesTest {
             assertEquals(List.of(), log.of(Level.WARN, "RL-"));
             Files.writeString(folder.resolve("limiter.properties"), "limiter.policies.vote.limits = 1/1h");
             runner.run(context -> assertEquals(4, App.passes(6, context.getBean(Service.class)::vote)));
-            List<String> lines = log.of(Level.WARN, "RL-");
-            assertEquals(1, lines.size(), lines::toString);
             String file = "file:" + folder + "/limiter.properties";
             Facts.told(
-                    lines.get(0),
+                    log.only(Level.WARN, "RL-"),
                     "RL-117",
                     "not read",
                     "Spring Boot",
@@ -188,10 +184,8 @@ class SwitchesTest {
                         assertTrue(context.getBeansOfType(FilterRegistrationBean.class)
                                 .isEmpty());
                     });
-            List<String> lines = log.of(Level.WARN, "RL-119");
-            assertEquals(1, lines.size(), log::toString);
             Facts.told(
-                    lines.get(0),
+                    log.only(Level.WARN, "RL-119"),
                     "RL-119",
                     "limiter.rules.all.path",
                     "limiter.http.rejection-handler",

@@ -1,10 +1,10 @@
 package io.limiter.spring.boot;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.LimiterConfig;
+import io.limiter.spring.App;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,17 +19,8 @@ class UnseenCharactersOfBootTest {
     @TempDir
     Path folder;
 
-    private static String text(Throwable failure) {
-        StringBuilder text = new StringBuilder();
-        for (Throwable one = failure; one != null; one = one.getCause()) {
-            text.append(one.getMessage()).append('\n');
-        }
-        return text.toString();
-    }
-
-    private String mistake(String yaml, Map<String, String> environment, String... arguments) {
-        return text(
-                assertThrows(RuntimeException.class, () -> BootApp.config(folder, yaml, environment, arguments), yaml));
+    private String mistake(String yaml, Map<String, String> environment) {
+        return App.message(() -> BootApp.config(folder, yaml, environment));
     }
 
     private static int denied(LimiterConfig config) {

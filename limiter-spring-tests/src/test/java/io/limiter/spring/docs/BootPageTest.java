@@ -55,7 +55,7 @@ class BootPageTest {
             assertEquals(List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes"));
         }
         try (BootSite site = start(yaml.get(0) + yaml.get(1).replace("limiter:\n", ""))) {
-            LimiterConfig config = site.context().getBean(Limiter.class).config();
+            LimiterConfig config = site.bean(Limiter.class).config();
             assertEquals("api", config.settings().rules().get(0).name());
             assertEquals(404, site.call("GET", "/api/none").statusCode());
         }
@@ -120,7 +120,7 @@ class BootPageTest {
                 .findFirst()
                 .orElseThrow();
         try (BootSite site = start(yaml)) {
-            LimiterConfig config = site.context().getBean(Limiter.class).config();
+            LimiterConfig config = site.bean(Limiter.class).config();
             assertEquals(Duration.ofSeconds(5), config.settings().reload().interval());
             assertEquals(
                     List.of(folder.resolve("application.yml")),

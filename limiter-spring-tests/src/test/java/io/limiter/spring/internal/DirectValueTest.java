@@ -1,5 +1,6 @@
 package io.limiter.spring.internal;
 
+import static io.limiter.spring.App.caller;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -305,20 +306,5 @@ class DirectValueTest {
     private static MethodScope scope(Caller caller) throws NoSuchMethodException {
         var method = DirectValueTest.class.getDeclaredMethod("called", Object.class);
         return new MethodScope(method, method, () -> caller, null);
-    }
-
-    private static Caller caller(String address, String user) {
-        Principal principal = user == null ? null : () -> user;
-        return new Caller() {
-            @Override
-            public String address() {
-                return address;
-            }
-
-            @Override
-            public Principal principal() {
-                return principal;
-            }
-        };
     }
 }

@@ -5,26 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Decision;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.AtOnce;
+import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
-import io.limiter.redis.RedisBackend;
+import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -113,15 +110,16 @@ class AsyncTest {
                 Limited<Service> limited = onRedis(wire)) {
             Service service = limited.object();
             wire.cut();
-            List<Future<?>> answers = inParallel(() -> style.call.apply(service));
+            List<Future<?>> answers = AtOnce.call(CALLERS, thread -> style.call.apply(service));
             try {
-                assertEquals(CALLERS, answers.size());
                 assertEquals(0, service.runs());
                 assertTrue(answers.stream().noneMatch(Future::isDone), "nobody can have decided yet");
             } finally {
                 wire.repair();
             }
-            assertEquals(LIMIT, passed(answers));
+            assertEquals(
+                    LIMIT,
+                    answers.stream().filter(answer -> App.passes(() -> answer)).count());
             assertEquals(LIMIT, service.runs());
             assertTrue(
                     service.threads().stream().noneMatch(name -> name.contains("redisson")),
@@ -233,55 +231,10 @@ class AsyncTest {
                 .setPingConnectionInterval(0)
                 .setConnectionMinimumIdleSize(1)
                 .setConnectionPoolSize(2);
-        RedisBackend backend = RedisBackend.builder()
-                .config(withoutPings)
-                .prefix("async-" + System.nanoTime())
-                .deadline(Duration.ofSeconds(30))
-                .build();
-        assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
+        Backend backend = Backends.connected(Backends.redis().config(withoutPings));
         Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiters.on(backend));
         assertEquals("done", limited.object().value("first"));
         limited.object().forget();
         return limited;
-    }
-
-    private interface Caller {
-        Future<?> call() throws Exception;
-    }
-
-    /** Calls from 64 threads at once; returns when all of them have returned. */
-    private static List<Future<?>> inParallel(Caller caller) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
-        try {
-            CountDownLatch start = new CountDownLatch(1);
-            List<Future<Future<?>>> calls = new ArrayList<>();
-            for (int i = 0; i < CALLERS; i++) {
-                calls.add(threads.submit(() -> {
-                    start.await();
-                    return caller.call();
-                }));
-            }
-            start.countDown();
-            List<Future<?>> answers = new ArrayList<>();
-            for (Future<Future<?>> call : calls) {
-                answers.add(call.get(20, TimeUnit.SECONDS));
-            }
-            return answers;
-        } finally {
-            threads.shutdownNow();
-        }
-    }
-
-    private static int passed(List<Future<?>> answers) throws Exception {
-        int passed = 0;
-        for (Future<?> answer : answers) {
-            try {
-                answer.get(30, TimeUnit.SECONDS);
-                passed++;
-            } catch (ExecutionException denied) {
-                assertInstanceOf(RateLimitExceededException.class, denied.getCause());
-            }
-        }
-        return passed;
     }
 }

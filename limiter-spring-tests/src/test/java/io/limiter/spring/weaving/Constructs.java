@@ -1,6 +1,7 @@
 package io.limiter.spring.weaving;
 
 import io.limiter.Decision;
+import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -185,12 +186,8 @@ final class Constructs {
             return "done";
         }
 
-        String instead(String user) {
-            throw new io.limiter.spring.RateLimitExceededException(denial());
-        }
-
-        private static Decision denial() {
-            return io.limiter.spring.weaving.Denials.any();
+        String instead(String user, Decision decision) {
+            throw new RateLimitExceededException(decision);
         }
     }
 
@@ -200,8 +197,8 @@ final class Constructs {
             return "done";
         }
 
-        private String instead() {
-            throw new io.limiter.spring.RateLimitExceededException(Denials.any());
+        private String instead(Decision decision) {
+            throw new RateLimitExceededException(decision);
         }
     }
 

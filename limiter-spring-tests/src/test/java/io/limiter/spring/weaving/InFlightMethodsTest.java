@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Level;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
@@ -19,10 +20,9 @@ import io.limiter.spring.RateLimited;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -111,10 +111,6 @@ class InFlightMethodsTest {
         }
     }
 
-    private interface Action {
-        void run() throws Exception;
-    }
-
     private static long left(RateLimiter limiter) {
         return SettledMethodsTest.left(limiter, App.config(CONFIG).policies().get("calls"));
     }
@@ -126,10 +122,9 @@ class InFlightMethodsTest {
                 onRedis
                         ? Backends.connected(Backends.redis().address(RedisServers.single()))
                         : InProcessBackend.create());
-        ExecutorService callers = Executors.newFixedThreadPool(32);
         try (Limited<Model> limited = Limited.of(Model.class, CONFIG, limiter)) {
             Model model = limited.object();
-            List<Action> ways = List.of(
+            List<SettledMethodsTest.Action> ways = List.of(
                     () -> model.value(false),
                     () -> model.value(true),
                     () -> model.future(false).join(),
@@ -150,11 +145,11 @@ class InFlightMethodsTest {
                     () -> model.neverMono().subscribe(none -> {}, denied -> {}).dispose(),
                     () -> model.neverMono().toFuture().cancel(true),
                     model::shadow);
-            List<Future<?>> all = new ArrayList<>();
+            List<Callable<Void>> all = new ArrayList<>();
             AtomicInteger denied = new AtomicInteger();
             for (int i = 0; i < ROUNDS; i++) {
-                for (Action way : ways) {
-                    all.add(callers.submit(() -> {
+                for (SettledMethodsTest.Action way : ways) {
+                    all.add(() -> {
                         try {
                             way.run();
                         } catch (RateLimitExceededException full) {
@@ -163,18 +158,14 @@ class InFlightMethodsTest {
                             denied.addAndGet(expected.getCause() instanceof RateLimitExceededException ? 1 : 0);
                         }
                         return null;
-                    }));
+                    });
                 }
             }
-            for (Future<?> one : all) {
-                one.get(60, TimeUnit.SECONDS);
-            }
+            AtOnce.all(32, all);
             Await.until("no call in flight", () -> left(limiter) == LIMIT);
             Await.until("none counted", () -> limiter.monitor().inFlight("calls") == 0);
             assertTrue(denied.get() < all.size() * 3 / 4, denied + " denied of " + all.size());
             assertTrue(model.most() <= LIMIT, model.most() + " at once");
-        } finally {
-            callers.shutdownNow();
         }
     }
 

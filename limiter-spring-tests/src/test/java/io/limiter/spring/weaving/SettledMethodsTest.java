@@ -143,7 +143,7 @@ class SettledMethodsTest {
         }
     }
 
-    private interface Action {
+    interface Action {
         void run() throws Exception;
     }
 

@@ -13,7 +13,6 @@ import io.limiter.spring.App;
 import io.limiter.spring.Caller;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
-import java.security.Principal;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -164,17 +163,7 @@ class WovenTest {
     @Test
     void aCallerSourceKnowsTheRequest() {
         Service service = new Service();
-        Caller caller = new Caller() {
-            @Override
-            public String address() {
-                return "192.0.2.1";
-            }
-
-            @Override
-            public Principal principal() {
-                return () -> "alice";
-            }
-        };
+        Caller caller = App.caller("192.0.2.1", "alice");
         try (Limiter limiter = limiter();
                 RateLimiting used = RateLimiting.use(limiter, () -> caller)) {
             assertNotNull(used);

@@ -3,14 +3,15 @@ package io.limiter.spring.web;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
-import io.limiter.redis.RedisBackend;
 import io.limiter.servlet.rejection.Rejection;
 import io.limiter.servlet.rejection.RejectionHandler;
 import io.limiter.spring.RateLimitExceededException;
@@ -181,12 +182,7 @@ class WebTest {
     @ValueSource(strings = {"/stage", "/mono"})
     void asynchronousControllersUnder64CallersOnOneThread(String path) throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort())) {
-            RedisBackend backend = RedisBackend.builder()
-                    .address("redis://127.0.0.1:" + wire.port())
-                    .prefix("web-" + System.nanoTime())
-                    .deadline(Duration.ofSeconds(30))
-                    .build();
-            assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
+            Backend backend = Backends.connected(Backends.redis().address("redis://127.0.0.1:" + wire.port()));
             String config = "limiter.policies.shared.limits = " + LIMIT + "/1h\n";
             try (Site site = Site.start(folder, RateLimiters.on(backend), config, Later.class)) {
                 wire.cut();

@@ -9,40 +9,32 @@ import io.limiter.application.Limiter;
 import io.limiter.control.Control;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
+import io.limiter.spring.boot.BootSite;
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The endpoint of operators, in an application on a real Redis. */
 class ControlEndpointTest {
     private static final String PATH = "/actuator/ratelimitcontrol";
-    private static final Duration LONG = Duration.ofSeconds(60);
     private final String group = UUID.randomUUID().toString();
 
-    private ManagedSite start(String... more) {
+    private BootSite start(String... more) {
         String[] properties = {
-            "limiter.redis.address=" + RedisServers.single(),
-            "limiter.redis.deadline=30s",
-            "limiter.redis.startup-wait=30s",
-            "limiter.redis.prefix=" + group,
             "limiter.control.group=" + group,
             "limiter.control.secret=0123456789abcdef",
             "limiter.policies.vote.limits=2/1h",
             "management.endpoints.web.exposure.include=ratelimitcontrol,health,metrics",
             "management.endpoint.health.show-details=always"
         };
-        return ManagedSite.start(
-                ManagedSite.Site.class,
-                Stream.concat(Stream.of(properties), Stream.of(more)).toArray(String[]::new));
+        return ManagedSite.onRedis(RedisServers.singlePort(), group, properties, more);
     }
 
     @Test
     void publishesOverridesAndSwitchesWhereWritingIsAllowed() {
-        try (ManagedSite site = start("management.endpoint.ratelimitcontrol.access=unrestricted")) {
+        try (BootSite site = start("management.endpoint.ratelimitcontrol.access=unrestricted")) {
             Limiter limiter = site.bean(Limiter.class);
             assertAnswer(
                     200,
@@ -50,7 +42,6 @@ class ControlEndpointTest {
                     "{\"command\":\"publish --based 0 --note sale\",\"text\":\"limiter.policies.vote.limits ="
                             + " 20/1h\"}");
             Await.until(
-                    LONG,
                     "in force",
                     () -> limiter.policy("vote").limits().toString().contains("20/1h"));
             assertAnswer(
@@ -61,7 +52,7 @@ class ControlEndpointTest {
                     .toString();
             assertAnswer(200, site, "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
             assertAnswer(200, site, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
-            Await.until(LONG, "both in force", () -> inForce(limiter) == 2);
+            Await.until("both in force", () -> inForce(limiter) == 2);
             HttpResponse<String> seen = site.call("GET", PATH);
             assertEquals(3, (Integer) read(seen, "$.version"));
             assertEquals("published version 1 line 1", read(seen, "$.origins['limiter.policies.vote.limits']"));
@@ -81,13 +72,13 @@ class ControlEndpointTest {
             assertEquals("published version 5", read(answer, "$.lines[0]"));
             assertAnswer(400, site, "{\"command\":\"set all --to off\"}");
             assertAnswer(400, site, "{\"command\":\"publish --based 5\",\"text\":\"limiter.polices.x.limits = 1/1s\"}");
-            Await.until(LONG, "blocked only", () -> inForce(limiter) == 1);
+            Await.until("blocked only", () -> inForce(limiter) == 1);
             PartitionKey alice = PartitionKey.builder().add("user", "alice").build();
             assertTrue(limiter.tryAcquire("vote", alice, 1).blocked());
         }
     }
 
-    private static void assertAnswer(int status, ManagedSite site, String command) {
+    private static void assertAnswer(int status, BootSite site, String command) {
         HttpResponse<String> answer = site.post(PATH, command);
         assertEquals(status, answer.statusCode(), answer.body());
     }
@@ -98,7 +89,7 @@ class ControlEndpointTest {
 
     @Test
     void readsOnlyUnlessWritingIsAllowed() {
-        try (ManagedSite site = start()) {
+        try (BootSite site = start()) {
             assertEquals(200, site.call("GET", PATH).statusCode());
             assertEquals(405, site.post(PATH, "{\"command\":\"roll-back 1\"}").statusCode());
         }
@@ -108,12 +99,11 @@ class ControlEndpointTest {
     @Test
     void aTextThatDoesNotFitTheAnnotationsOfAnApplicationIsTakenOutOfForce() {
         String watched = "limiter.policies.watched.limits = 5/1h\nlimiter.policies.vote.limits = 20/1h\n";
-        try (ManagedSite first = start()) {
+        try (BootSite first = start()) {
             Control.of(first.bean(Limiter.class)).orElseThrow().publish(watched, "alice", "", 0);
-            try (ManagedSite site = start()) {
+            try (BootSite site = start()) {
                 Limiter limiter = site.bean(Limiter.class);
                 Await.until(
-                        LONG,
                         "it says why",
                         () -> limiter.rateLimiter()
                                 .monitor()
@@ -128,7 +118,7 @@ class ControlEndpointTest {
 
     @Test
     void withoutAGroup() {
-        try (ManagedSite site = ManagedSite.start(
+        try (BootSite site = BootSite.start(
                 ManagedSite.Site.class,
                 "limiter.policies.vote.limits=2/1h",
                 "management.endpoints.web.exposure.include=ratelimitcontrol")) {

@@ -13,6 +13,7 @@ import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Facts;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.boot.BootSite;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -27,12 +28,12 @@ import org.junit.jupiter.api.Test;
 
 /** The endpoint of an application whose state is in this JVM, over HTTP. */
 class EndpointTest {
-    private static ManagedSite site;
+    private static BootSite site;
     private static Limiter limiter;
 
     @BeforeAll
     static void start() {
-        site = ManagedSite.start(
+        site = BootSite.start(
                 ManagedSite.StillSite.class,
                 "limiter.policies.vote.limits=3/10s, 100/1h fixed",
                 "limiter.policies.login.limits=5/1m",
@@ -268,11 +269,11 @@ class EndpointTest {
 
     @Test
     void overHttpOnlyWhereItIsExposed() {
-        try (ManagedSite other = ManagedSite.start(ManagedSite.Site.class, "limiter.policies.vote.limits=3/10s")) {
+        try (BootSite other = BootSite.start(ManagedSite.Site.class, "limiter.policies.vote.limits=3/10s")) {
             assertEquals(404, other.call("GET", "/actuator/ratelimits").statusCode());
             assertEquals(0, other.context().getBeanNamesForType(RateLimitsEndpoint.class).length);
         }
-        try (ManagedSite other = ManagedSite.start(
+        try (BootSite other = BootSite.start(
                 ManagedSite.Site.class,
                 "limiter.policies.vote.limits=3/10s",
                 "limiter.rules.pages.path=/pages/*",

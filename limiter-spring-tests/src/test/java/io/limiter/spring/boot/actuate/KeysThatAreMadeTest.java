@@ -12,6 +12,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Facts;
 import io.limiter.kit.Heard;
 import io.limiter.spring.RateLimited;
+import io.limiter.spring.boot.BootSite;
 import java.net.http.HttpResponse;
 import java.security.Principal;
 import java.util.Collection;
@@ -32,7 +33,7 @@ import org.springframework.context.annotation.Import;
 class KeysThatAreMadeTest {
     private static final Set<Charge> MADE = ConcurrentHashMap.newKeySet();
 
-    private ManagedSite site;
+    private BootSite site;
 
     @Configuration(proxyBeanMethods = false)
     @Import({ManagedSite.Site.class, Keys.class})
@@ -96,7 +97,7 @@ class KeysThatAreMadeTest {
     @BeforeEach
     void start() {
         MADE.clear();
-        site = ManagedSite.start(
+        site = BootSite.start(
                 Site.class,
                 "limiter.policies.vote.limits=3/10s",
                 "limiter.rules.all.path=/kinds/*",

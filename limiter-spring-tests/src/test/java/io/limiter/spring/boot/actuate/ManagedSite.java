@@ -7,28 +7,27 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.BootSite;
-import java.net.URLEncoder;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.util.stream.Stream;
+import java.util.ArrayList;
+import java.util.List;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** A web application with an actuator on a real Tomcat, open to everybody. */
-final class ManagedSite implements AutoCloseable {
-    private final BootSite site;
+/** Web applications with an actuator, open to everybody. */
+final class ManagedSite {
+    private ManagedSite() {}
 
-    private ManagedSite(BootSite site) {
-        this.site = site;
-    }
-
-    /** With these properties, as on the command line. */
-    static ManagedSite start(Class<?> configuration, String... properties) {
-        return new ManagedSite(BootSite.start(
-                configuration, Stream.of(properties).map(one -> "--" + one).toArray(String[]::new)));
+    /** {@link Site} with these properties, and its state in the Redis at this port. */
+    static BootSite onRedis(int port, String prefix, String[] properties, String... more) {
+        List<String> all = new ArrayList<>(List.of(properties));
+        all.addAll(List.of(more));
+        all.add("limiter.redis.address=redis://127.0.0.1:" + port);
+        all.add("limiter.redis.prefix=" + prefix);
+        all.add("limiter.redis.deadline=30s");
+        all.add("limiter.redis.startup-wait=30s");
+        return BootSite.start(Site.class, all.toArray(String[]::new));
     }
 
     /** A site with some limits, in Redis or in this JVM as the properties say. */
@@ -60,28 +59,6 @@ final class ManagedSite implements AutoCloseable {
         public void watch() {}
     }
 
-    <T> T bean(Class<T> type) {
-        return context().getBean(type);
-    }
-
-    ConfigurableApplicationContext context() {
-        return site.context();
-    }
-
-    HttpResponse<String> call(String method, String path, String... headers) {
-        return site.call(method, path, headers);
-    }
-
-    HttpResponse<String> post(String path, String json) {
-        return site.post(path, "application/json", json);
-    }
-
-    /** Of the endpoint, what a key has used of a policy. */
-    HttpResponse<String> key(String method, String policy, String key) {
-        return call(
-                method, "/actuator/ratelimits/" + policy + "?key=" + URLEncoder.encode(key, StandardCharsets.UTF_8));
-    }
-
     /** What a JSON path finds in a body. */
     static <T> T read(HttpResponse<String> response, String path) {
         try {
@@ -89,10 +66,5 @@ final class ManagedSite implements AutoCloseable {
         } catch (RuntimeException notThere) {
             throw new AssertionError(path + " in " + response.statusCode() + " " + response.body(), notThere);
         }
-    }
-
-    @Override
-    public void close() {
-        site.close();
     }
 }

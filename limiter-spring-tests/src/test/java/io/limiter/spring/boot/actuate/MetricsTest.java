@@ -13,6 +13,7 @@ import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.boot.BootSite;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Meter;
@@ -49,7 +50,7 @@ class MetricsTest {
 
     @Test
     void decisionsByPolicyOutcomeAndSourceAndNeverByClient() {
-        try (ManagedSite site = ManagedSite.start(ManagedSite.Site.class, VOTE)) {
+        try (BootSite site = BootSite.start(ManagedSite.Site.class, VOTE)) {
             MeterRegistry registry = site.bean(MeterRegistry.class);
             // From the start on, so that a rate knows of the first one.
             assertEquals(Set.of("Jobs.send", "vote", "watched"), policies(registry));
@@ -149,7 +150,7 @@ class MetricsTest {
 
     @Test
     void switchedOffAsAllMetersAre() {
-        try (ManagedSite site = ManagedSite.start(
+        try (BootSite site = BootSite.start(
                 ManagedSite.Site.class,
                 "limiter.policies.vote.limits=3/1h",
                 "management.metrics.enable.limiter=false")) {

@@ -10,35 +10,29 @@ import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
+import io.limiter.spring.boot.BootSite;
 import io.limiter.spring.boot.LimiterAutoConfiguration;
 import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** Endpoint and health of an application with its state in a real Redis, which becomes unreachable and recovers. */
 class RedisSiteTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
     private static final PartitionKey CLIENT = PartitionKey.of("192.0.2.1");
 
-    private static ManagedSite start(Wire wire, String... more) {
+    private static BootSite start(Wire wire, String... more) {
         String[] properties = {
-            "limiter.redis.address=redis://127.0.0.1:" + wire.port(),
-            // Whatever else the machine does. Only what finds out that Redis is unreachable gives up soon.
-            "limiter.redis.deadline=30s",
+            // Only what finds out that Redis is unreachable gives up soon.
             "limiter.policies.probe.limits=1000/1h",
             "limiter.policies.probe.deadline=50ms",
-            "limiter.redis.startup-wait=30s",
-            "limiter.redis.prefix=" + UUID.randomUUID(),
             "limiter.instances=2",
             "limiter.policies.vote.limits=10/1h",
             "limiter.policies.open.limits=10/1h",
@@ -47,14 +41,12 @@ class RedisSiteTest {
             "management.endpoint.ratelimits.access=unrestricted",
             "management.endpoint.health.show-details=always"
         };
-        return ManagedSite.start(
-                ManagedSite.Site.class,
-                Stream.concat(Stream.of(properties), Stream.of(more)).toArray(String[]::new));
+        return ManagedSite.onRedis(wire.port(), "" + UUID.randomUUID(), properties, more);
     }
 
-    private static void isAway(ManagedSite site) {
+    private static void isAway(BootSite site) {
         Limiter limiter = site.bean(Limiter.class);
-        Await.until(LONG, "Redis is unreachable", () -> {
+        Await.until("Redis is unreachable", () -> {
             limiter.tryAcquire("probe", PartitionKey.of("somebody"), 1);
             return limiter.rateLimiter().monitor().health().isAway();
         });
@@ -63,7 +55,7 @@ class RedisSiteTest {
     @Test
     void whatGoesOnWithoutRedisStaysUp() throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort());
-                ManagedSite site = start(wire)) {
+                BootSite site = start(wire)) {
             String server = "Redis at 127.0.0.1:" + wire.port();
             site.bean(Limiter.class).tryAcquire("vote", CLIENT, 4);
             HttpResponse<String> seen = site.key("GET", "vote", "192.0.2.1");
@@ -103,7 +95,6 @@ class RedisSiteTest {
 
             wire.repair();
             Await.until(
-                    LONG,
                     "Redis has recovered",
                     () -> !site.bean(Limiter.class)
                             .rateLimiter()
@@ -119,7 +110,7 @@ class RedisSiteTest {
     @Test
     void whatDeniesWithoutRedisIsDownWithIt() throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort());
-                ManagedSite site =
+                BootSite site =
                         start(wire, "limiter.policies.login.limits=5/1m", "limiter.policies.login.on-failure=deny")) {
             assertEquals(200, site.call("GET", "/actuator/health").statusCode());
             wire.cut();
@@ -135,17 +126,15 @@ class RedisSiteTest {
     /** Redis answers, and every caller of a policy that denies gets 503: health reports it, with the code. */
     @Test
     void whatRefusesToDecideIsDownToo() throws Exception {
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        try (Wire wire = Wire.to(port);
-                Jedis redis = RedisServers.jedis(port);
-                ManagedSite site =
+        try (OwnRedis server = OwnRedis.start();
+                Wire wire = Wire.to(server.port);
+                Jedis redis = server.jedis();
+                BootSite site =
                         start(wire, "limiter.policies.login.limits=5/1m", "limiter.policies.login.on-failure=deny")) {
             assertEquals(200, site.call("GET", "/actuator/health").statusCode());
             redis.configSet("maxmemory", "1");
             Limiter limiter = site.bean(Limiter.class);
             Await.until(
-                    LONG,
                     "login is denied",
                     () -> limiter.tryAcquire("login", PartitionKey.of("x"), 1).source()
                             == Decision.Source.FAILED_CLOSED);
@@ -155,17 +144,8 @@ class RedisSiteTest {
             assertEquals(List.of("login"), read(health, "$.components.ratelimits.details.denied"));
             assertTrue(health.body().contains("RL-204"), health.body());
             redis.configSet("maxmemory", "0");
-            Await.until(LONG, "it is up again", () -> statusOf(site) == 200);
-        } finally {
-            RedisServers.stop(server);
-        }
-    }
-
-    private static int statusOf(ManagedSite site) {
-        try {
-            return site.call("GET", "/actuator/health").statusCode();
-        } catch (Exception e) {
-            throw new AssertionError(e);
+            Await.until(
+                    "it is up again", () -> site.call("GET", "/actuator/health").statusCode() == 200);
         }
     }
 

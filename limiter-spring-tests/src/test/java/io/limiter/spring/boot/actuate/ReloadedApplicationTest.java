@@ -3,29 +3,28 @@ package io.limiter.spring.boot.actuate;
 import static io.limiter.spring.boot.actuate.ManagedSite.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
+import io.limiter.spring.App;
 import io.limiter.spring.boot.BootSite;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.MutablePropertySources;
 
 /** An application whose files outside of the jar change: by a watch, on request, and by a refresh. */
 class ReloadedApplicationTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final String YAML = """
             limiter:
               reload.interval: %s
@@ -49,12 +48,7 @@ class ReloadedApplicationTest {
     }
 
     private static long permits(BootSite site) {
-        return site.context()
-                .getBean(Limiter.class)
-                .policy("vote")
-                .limits()
-                .get(0)
-                .permits();
+        return site.bean(Limiter.class).policy("vote").limits().get(0).permits();
     }
 
     private static long watching() {
@@ -71,15 +65,15 @@ class ReloadedApplicationTest {
             assertEquals(1, watching());
             assertEquals(List.of(200, 429), site.statuses(2, "POST", "/votes"));
             write(YAML.formatted("1s", 2));
-            Await.until(LONG, "the new limit", () -> permits(site) == 2);
+            Await.until("the new limit", () -> permits(site) == 2);
             assertEquals(List.of(200, 429), site.statuses(2, "POST", "/votes"), "what was used counts on");
             write("limiter: [");
-            Await.until(LONG, "refused", () -> log.toString().contains("RL-159"));
+            Await.until("refused", () -> log.toString().contains("RL-159"));
             Files.delete(folder.resolve("application.yml"));
-            Await.until(LONG, "refused", () -> log.toString().contains("RL-160"));
+            Await.until("refused", () -> log.toString().contains("RL-160"));
             assertEquals(2, permits(site));
             write(YAML.formatted("1s", 5));
-            Await.until(LONG, "the new limit", () -> permits(site) == 5);
+            Await.until("the new limit", () -> permits(site) == 5);
         }
         assertEquals(0, watching(), "no thread stays");
     }
@@ -96,7 +90,7 @@ class ReloadedApplicationTest {
             write(YAML.formatted("1h", 3) + "---\nlimiter.policies.more.limits: 1/1h\n");
             String added = read(site.call("POST", "/actuator/ratelimits"), "$.changes[0]");
             assertEquals("RL-162 limiter.policies.more.limits: (not set) -> 1/1h", added, "a document that is new");
-            LimiterConfig before = site.context().getBean(Limiter.class).config();
+            LimiterConfig before = site.bean(Limiter.class).config();
             for (String bad : List.of(
                     "",
                     "server.port: 0\n",
@@ -108,7 +102,7 @@ class ReloadedApplicationTest {
                 assertEquals(409, refused.statusCode(), () -> bad + refused.body());
                 String error = read(refused, "$.error");
                 assertTrue(error.startsWith("RL-159 "), error);
-                assertSame(before, site.context().getBean(Limiter.class).config(), bad);
+                assertSame(before, site.bean(Limiter.class).config(), bad);
             }
             write("limiter:\n  policies:\n    vote.limits: many\n  rule:\n    x.path: /x\n");
             String error = read(site.call("POST", "/actuator/ratelimits"), "$.error");
@@ -120,17 +114,11 @@ class ReloadedApplicationTest {
     void otherSourcesAreReadAgainToo() throws IOException {
         try (BootSite site = start(YAML.formatted("1h", 1), "--spring.profiles.active=big")) {
             write(YAML.formatted("1h", 4));
-            site.context()
-                    .getEnvironment()
-                    .getPropertySources()
-                    .addFirst(new MapPropertySource(
-                            "refreshed",
-                            Map.of("limiter.rules.pages.limits", "1/1h", "limiter.rules.pages.key", "ip")));
-            site.context()
-                    .getEnvironment()
-                    .getPropertySources()
-                    .addLast(new MapPropertySource("behind", Map.of("limiter.policies.vote.limits", "9/1h")));
-            site.context().getBean(Limiter.class).reload();
+            MutablePropertySources sources = site.context().getEnvironment().getPropertySources();
+            sources.addFirst(new MapPropertySource(
+                    "refreshed", Map.of("limiter.rules.pages.limits", "1/1h", "limiter.rules.pages.key", "ip")));
+            sources.addLast(new MapPropertySource("behind", Map.of("limiter.policies.vote.limits", "9/1h")));
+            site.bean(Limiter.class).reload();
             assertEquals(4, permits(site), "a source behind the files stays there");
             assertEquals(List.of(200, 429), site.statuses(2, "GET", "/pages/one"));
             assertEquals("1/1h", site.context().getEnvironment().getProperty("limiter.rules.pages.limits"));
@@ -152,7 +140,7 @@ class ReloadedApplicationTest {
             version(mount, 2);
             Files.createSymbolicLink(mount.resolve("..tmp"), Path.of("..2"));
             Files.move(mount.resolve("..tmp"), mount.resolve("..data"), StandardCopyOption.ATOMIC_MOVE);
-            Await.until(LONG, "the new limit", () -> permits(site) == 22);
+            Await.until("the new limit", () -> permits(site) == 22);
         }
     }
 
@@ -170,18 +158,13 @@ class ReloadedApplicationTest {
             Files.writeString(Files.createDirectory(mount.resolve("..2")).resolve(key), "22/1h\n");
             Files.createSymbolicLink(mount.resolve("..tmp"), Path.of("..2"));
             Files.move(mount.resolve("..tmp"), mount.resolve("..data"), StandardCopyOption.ATOMIC_MOVE);
-            Await.until(LONG, "the new limit", () -> permits(site) == 22);
+            Await.until("the new limit", () -> permits(site) == 22);
             Files.writeString(mount.resolve("limiter.policies.more.limits"), "5/1h");
             Await.until(
-                    LONG,
                     "the new policy",
-                    () -> site.context()
-                            .getBean(Limiter.class)
-                            .config()
-                            .policies()
-                            .containsKey("more"));
+                    () -> site.bean(Limiter.class).config().policies().containsKey("more"));
             Files.delete(mount.resolve(key));
-            Await.until(LONG, "refused", () -> log.toString().contains("RL-160"));
+            Await.until("refused", () -> log.toString().contains("RL-160"));
             assertEquals(22, permits(site), "a file that is gone takes no limit away");
         }
     }
@@ -201,18 +184,9 @@ class ReloadedApplicationTest {
 
     @Test
     void withoutAFileOutsideOfTheJarItDoesNotStart() {
-        Exception failed = assertThrows(
-                Exception.class,
-                () -> ManagedSite.start(
-                                ManagedSite.Site.class,
-                                "limiter.reload.interval=5s",
-                                "limiter.policies.vote.limits=1/1h")
-                        .close());
-        Throwable cause = failed;
-        while (cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        String message = String.valueOf(cause.getMessage());
+        String message = App.message(() -> BootSite.start(
+                        ManagedSite.Site.class, "limiter.reload.interval=5s", "limiter.policies.vote.limits=1/1h")
+                .close());
         assertTrue(message.contains("RL-158 limiter.reload.interval = 5s"), message);
     }
 }

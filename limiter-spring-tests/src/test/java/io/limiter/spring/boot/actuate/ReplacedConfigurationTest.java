@@ -36,15 +36,15 @@ class ReplacedConfigurationTest {
 
     private static void replace(BootSite site, Map<String, String> properties) {
         LimiterConfig.Builder next = LimiterConfig.builder().properties("next", properties);
-        site.context().getBean(Limiter.class).replace(next.build());
+        site.bean(Limiter.class).replace(next.build());
     }
 
     @Test
     void theEndpointAndTheMeters() {
         try (BootSite site = BootSite.start(folder, YAML, ManagedSite.Site.class)) {
-            MeterRegistry meters = site.context().getBean(MeterRegistry.class);
+            MeterRegistry meters = site.bean(MeterRegistry.class);
             assertNull(meters.find("limiter.decisions").tag("policy", "fresh").meter());
-            site.context().getBean(Limiter.class).tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
+            site.bean(Limiter.class).tryAcquire("vote", PartitionKey.of("192.0.2.1"), 1);
 
             replace(
                     site,
@@ -78,7 +78,7 @@ class ReplacedConfigurationTest {
     @Test
     void aConfigurationThatIsRefusedHasNoMeters() {
         try (BootSite site = BootSite.start(folder, YAML, ManagedSite.Site.class)) {
-            MeterRegistry meters = site.context().getBean(MeterRegistry.class);
+            MeterRegistry meters = site.bean(MeterRegistry.class);
             // The annotated method needs its policy.
             assertThrows(RuntimeException.class, () -> replace(site, Map.of("limiter.policies.fresh.limits", "2/1d")));
             assertNull(meters.find("limiter.decisions").tag("policy", "fresh").meter());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.RedisServers;
+import io.limiter.spring.boot.BootSite;
 import java.net.http.HttpResponse;
 import java.util.Set;
 import java.util.UUID;
@@ -18,12 +19,8 @@ class SecretKeysSiteTest {
 
     private final String prefix = UUID.randomUUID().toString();
 
-    private ManagedSite start() {
+    private BootSite start() {
         String[] properties = {
-            "limiter.redis.address=" + RedisServers.single(),
-            "limiter.redis.deadline=30s",
-            "limiter.redis.startup-wait=30s",
-            "limiter.redis.prefix=" + prefix,
             "limiter.redis.key-secret=the-secret-of-now",
             "limiter.policies.vote.limits=10/1h",
             "limiter.rules.pages.path=/pages/*",
@@ -32,10 +29,10 @@ class SecretKeysSiteTest {
             "management.endpoints.web.exposure.include=ratelimits,health",
             "management.endpoint.ratelimits.access=unrestricted",
         };
-        return ManagedSite.start(ManagedSite.Site.class, properties);
+        return ManagedSite.onRedis(RedisServers.singlePort(), prefix, properties);
     }
 
-    private static int page(ManagedSite site) {
+    private static int page(BootSite site) {
         return site.call("GET", "/pages/one", "X-Api-Key", API_KEY).statusCode();
     }
 
@@ -53,7 +50,7 @@ class SecretKeysSiteTest {
 
     @Test
     void keysAreLookedAtAndResetInClear() throws Exception {
-        try (ManagedSite site = start()) {
+        try (BootSite site = start()) {
             assertEquals(200, page(site));
             assertEquals(200, page(site));
             assertEquals(1, remaining(site.key("GET", "pages", TYPED), "$."));

@@ -12,6 +12,7 @@ import io.limiter.http.internal.HttpRules;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.LimitText;
 import io.limiter.kit.Await;
+import io.limiter.spring.boot.BootSite;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -71,8 +72,8 @@ class SpansTest {
         return Map.of("limiter.policy", policy, "limiter.outcome", outcome, "limiter.source", "in-process");
     }
 
-    private static ManagedSite start() {
-        return ManagedSite.start(
+    private static BootSite start() {
+        return BootSite.start(
                 Traced.class,
                 "limiter.policies.vote.limits=1/1h",
                 "limiter.rules.pages.path=/pages/*",
@@ -83,7 +84,7 @@ class SpansTest {
     }
 
     /** Of the requests so far, one map each; a span ends a moment after the client has its answer. */
-    private static List<Map<String, String>> ended(ManagedSite site, int count) {
+    private static List<Map<String, String>> ended(BootSite site, int count) {
         List<Map<String, String>> ended = site.bean(Spans.class).ended;
         Await.until(Duration.ofSeconds(60), "the spans end", () -> ended.size() >= count);
         return List.copyOf(ended);
@@ -92,7 +93,7 @@ class SpansTest {
     /** Labels that only some requests have would make the registry drop the metric of all others. */
     @Test
     void spansOfRequestsThatARuleChargesAndNoLabelsOfTheirMetric() {
-        try (ManagedSite site = start()) {
+        try (BootSite site = start()) {
             assertEquals(404, site.call("GET", "/nothing").statusCode());
             assertEquals(List.of(Map.of()), ended(site, 1));
             assertEquals(200, site.call("GET", "/pages/one").statusCode());

@@ -10,6 +10,7 @@ import io.limiter.ManualTime;
 import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.boot.BootSite;
 import io.limiter.spring.boot.actuate.ManagedSite.Jobs;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
@@ -31,12 +32,12 @@ class WhoIsLimitedTest {
             Pattern.compile("RL-405 denied: rule (\\S+), policy (\\S+), limit '(.+)', key (\\S+),"
                     + " wait (\\S+), source in-process; denials not logged since the last line: \\d+");
 
-    private static ManagedSite site;
+    private static BootSite site;
     private static LogLines log;
 
     @BeforeAll
     static void start() {
-        site = ManagedSite.start(
+        site = BootSite.start(
                 ManagedSite.StillSite.class,
                 "limiter.denials.log-per-second=1000",
                 "limiter.denials.keys=50",
