@@ -20,13 +20,7 @@ class AnnouncementsTest {
         public void b() {}
     }
 
-    static class Eight {
-        @RateLimited(limits = "1/1h", key = "global")
-        public void a() {}
-
-        @RateLimited(limits = "1/1h", key = "global")
-        public void b() {}
-
+    static class Eight extends Two {
         @RateLimited(limits = "1/1h", key = "global")
         public void c() {}
 

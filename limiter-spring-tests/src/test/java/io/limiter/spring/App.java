@@ -17,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.function.Executable;
 import org.reactivestreams.Publisher;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -116,11 +117,15 @@ public final class App implements AutoCloseable {
 
     /** How many of this number of calls are allowed. */
     public static int passes(int calls, Callable<?> call) {
-        int passed = 0;
-        for (int i = 0; i < calls; i++) {
-            passed += passes(call) ? 1 : 0;
-        }
-        return passed;
+        return (int) IntStream.range(0, calls).filter(i -> passes(call)).count();
+    }
+
+    /** A call of a method that returns nothing. */
+    public static Callable<?> calling(Runnable call) {
+        return () -> {
+            call.run();
+            return null;
+        };
     }
 
     /** How many of this number of calls are allowed in a request of a client; authenticated, unless user is null. */

@@ -1,5 +1,6 @@
 package io.limiter.spring;
 
+import static io.limiter.spring.App.calling;
 import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -38,11 +39,11 @@ class AttributesTest {
     void valueNamesThePolicyWhichMethodsShare() {
         try (App app = App.of(POLICIES, Named.class)) {
             Named named = app.bean(Named.class);
-            assertEquals(3, passes(9, () -> run(named::three)));
-            assertEquals(1, passes(9, () -> run(named::one)));
-            assertEquals(0, passes(9, () -> run(named::oneToo)));
+            assertEquals(3, passes(9, calling(named::three)));
+            assertEquals(1, passes(9, calling(named::one)));
+            assertEquals(0, passes(9, calling(named::oneToo)));
             app.time.advance(Duration.ofSeconds(10));
-            assertEquals(1, passes(9, () -> run(named::oneToo)));
+            assertEquals(1, passes(9, calling(named::oneToo)));
         }
     }
 
@@ -58,8 +59,8 @@ class AttributesTest {
     void limitsAreItsOwn() {
         try (App app = App.of("", Own.class)) {
             Own own = app.bean(Own.class);
-            assertEquals(2, passes(9, () -> run(own::two)));
-            assertEquals(4, passes(9, () -> run(own::four)));
+            assertEquals(2, passes(9, calling(own::two)));
+            assertEquals(4, passes(9, calling(own::four)));
             RateLimitExceededException denied = assertThrows(RateLimitExceededException.class, own::four);
             assertEquals("hourly", denied.decision().violated().get(0).limit().name());
             Facts.toldInOneLine(String.valueOf(denied.getMessage()), "denied", "Own.four/hourly", "3600000 ms");
@@ -113,20 +114,20 @@ class AttributesTest {
     void keySaysWhoseQuota() {
         try (App app = App.of(POLICIES, Keyed.class, Plans.class)) {
             Keyed keyed = app.bean(Keyed.class);
-            assertEquals(1, passes(3, "192.0.2.1", null, () -> run(keyed::byDefault)));
-            assertEquals(1, passes(3, "192.0.2.2", null, () -> run(keyed::byDefault)));
+            assertEquals(1, passes(3, "192.0.2.1", null, calling(keyed::byDefault)));
+            assertEquals(1, passes(3, "192.0.2.2", null, calling(keyed::byDefault)));
             assertEquals(0, app.left("one", PartitionKey.of("192.0.2.1")), "the key of the filter's rules");
 
-            assertEquals(1, passes(3, () -> run(() -> keyed.ofParameter(new Order("alice", 1)))));
-            assertEquals(1, passes(3, () -> run(() -> keyed.ofParameter(new Order("bob", 1)))));
+            assertEquals(1, passes(3, calling(() -> keyed.ofParameter(new Order("alice", 1)))));
+            assertEquals(1, passes(3, calling(() -> keyed.ofParameter(new Order("bob", 1)))));
 
-            assertEquals(1, passes(3, "192.0.2.1", "u", () -> run(() -> keyed.ofParts("a:b"))));
+            assertEquals(1, passes(3, "192.0.2.1", "u", calling(() -> keyed.ofParts("a:b"))));
             assertEquals(
-                    1, passes(3, "192.0.2.1", "b:u", () -> run(() -> keyed.ofParts("a"))), "no part forges another");
+                    1, passes(3, "192.0.2.1", "b:u", calling(() -> keyed.ofParts("a"))), "no part forges another");
 
-            assertEquals(1, passes(3, () -> run(() -> keyed.ofBean("g1"))));
-            assertEquals(0, passes(3, () -> run(() -> keyed.ofBean("g2"))));
-            assertEquals(1, passes(3, () -> run(() -> keyed.ofBean("s1"))));
+            assertEquals(1, passes(3, calling(() -> keyed.ofBean("g1"))));
+            assertEquals(0, passes(3, calling(() -> keyed.ofBean("g2"))));
+            assertEquals(1, passes(3, calling(() -> keyed.ofBean("s1"))));
         }
     }
 
@@ -142,11 +143,11 @@ class AttributesTest {
     void permitsAreWhatACallCosts() {
         try (App app = App.of(POLICIES, Costly.class)) {
             Costly costly = app.bean(Costly.class);
-            assertEquals(1, passes(9, () -> run(costly::two)));
-            assertTrue(passes(() -> run(() -> costly.each(List.of("a", "b")))));
-            assertFalse(passes(() -> run(() -> costly.each(List.of("a", "b")))));
-            assertTrue(passes(() -> run(() -> costly.each(List.of("a")))));
-            assertEquals(9, passes(9, () -> run(() -> costly.each(List.of()))), "what asks for nothing passes");
+            assertEquals(1, passes(9, calling(costly::two)));
+            assertTrue(passes(calling(() -> costly.each(List.of("a", "b")))));
+            assertFalse(passes(calling(() -> costly.each(List.of("a", "b")))));
+            assertTrue(passes(calling(() -> costly.each(List.of("a")))));
+            assertEquals(9, passes(9, calling(() -> costly.each(List.of()))), "what asks for nothing passes");
         }
     }
 
@@ -159,8 +160,8 @@ class AttributesTest {
     void conditionSaysForWhichCalls() {
         try (App app = App.of(POLICIES, Conditional.class)) {
             Conditional conditional = app.bean(Conditional.class);
-            assertEquals(9, passes(9, () -> run(() -> conditional.large(10))));
-            assertEquals(1, passes(9, () -> run(() -> conditional.large(11))));
+            assertEquals(9, passes(9, calling(() -> conditional.large(10))));
+            assertEquals(1, passes(9, calling(() -> conditional.large(11))));
         }
     }
 
@@ -221,14 +222,14 @@ class AttributesTest {
         try (App app = App.of(POLICIES, Watched.class);
                 LogLines log = new LogLines()) {
             Watched watched = app.bean(Watched.class);
-            assertEquals(9, passes(9, () -> run(watched::watched)));
+            assertEquals(9, passes(9, calling(watched::watched)));
             assertEquals(1, app.rateLimiter.monitor().allowed("one", Decision.Source.IN_PROCESS));
             assertEquals(8, app.rateLimiter.monitor().denied("one", Decision.Source.IN_PROCESS));
             // Once a minute.
             String line = log.only(Level.WARN, "RL-133");
             Facts.told(line, "RL-133", "shadow", "'one'", "denied", Watched.class.getName() + ".watched()");
 
-            assertEquals(3, passes(9, () -> run(watched::both)), "the other annotation denies");
+            assertEquals(3, passes(9, calling(watched::both)), "the other annotation denies");
         }
     }
 
@@ -284,11 +285,6 @@ class AttributesTest {
                 assertEquals(9, app.left("shadowed", PartitionKey.global()), "also what only counts");
             }
         }
-    }
-
-    private static Object run(Runnable call) {
-        call.run();
-        return null;
     }
 
     private static final String LOGIN =

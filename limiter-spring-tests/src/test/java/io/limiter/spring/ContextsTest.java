@@ -49,8 +49,8 @@ class ContextsTest {
         try (App parent = App.of("", First.Votes.class);
                 AnnotationConfigApplicationContext child = child(parent, First.Votes.class)) {
             child.refresh();
-            assertEquals(1, App.passes(2, () -> vote(parent.bean(First.Votes.class))));
-            assertEquals(0, App.passes(2, () -> vote(child.getBean(First.Votes.class))));
+            assertEquals(1, App.passes(2, App.calling(parent.bean(First.Votes.class)::vote)));
+            assertEquals(0, App.passes(2, App.calling(child.getBean(First.Votes.class)::vote)));
         }
     }
 
@@ -59,10 +59,5 @@ class ContextsTest {
         child.setParent(parent.context());
         child.register(Child.class, bean);
         return child;
-    }
-
-    private static Object vote(First.Votes votes) {
-        votes.vote();
-        return true;
     }
 }

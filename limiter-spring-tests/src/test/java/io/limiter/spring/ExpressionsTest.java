@@ -1,5 +1,6 @@
 package io.limiter.spring;
 
+import static io.limiter.spring.App.calling;
 import static io.limiter.spring.App.passes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -66,22 +67,22 @@ class ExpressionsTest {
     void aMissingPartIsReplacedByTheClientAndNeverEqualsAGivenOne() {
         try (App app = App.of(ONE, Parts.class)) {
             Parts parts = app.bean(Parts.class);
-            assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser(null))));
-            assertEquals(0, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser(""))));
+            assertEquals(1, passes(9, "192.0.2.1", null, calling(() -> parts.ofUser(null))));
+            assertEquals(0, passes(9, "192.0.2.1", null, calling(() -> parts.ofUser(""))));
             assertEquals(
                     1,
-                    passes(9, "192.0.2.1", null, () -> run(parts::ofClient)),
+                    passes(9, "192.0.2.1", null, calling(parts::ofClient)),
                     "nor did they use up the client's own");
-            assertEquals(1, passes(9, "192.0.2.2", null, () -> run(() -> parts.ofUser(null))));
-            assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> parts.ofUser("192.0.2.1"))));
-            assertEquals(1, passes(9, () -> run(() -> parts.ofUser(null))), "outside of a request all share one");
-            assertEquals(0, passes(9, () -> run(() -> parts.ofUser(""))));
+            assertEquals(1, passes(9, "192.0.2.2", null, calling(() -> parts.ofUser(null))));
+            assertEquals(1, passes(9, "192.0.2.1", null, calling(() -> parts.ofUser("192.0.2.1"))));
+            assertEquals(1, passes(9, calling(() -> parts.ofUser(null))), "outside of a request all share one");
+            assertEquals(0, passes(9, calling(() -> parts.ofUser(""))));
 
-            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a", Optional.empty()))));
-            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a", "@~"))));
-            assertEquals(0, passes(9, () -> run(() -> parts.ofTwo("a", null))));
-            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a:b", "c"))));
-            assertEquals(1, passes(9, () -> run(() -> parts.ofTwo("a", "b:c"))));
+            assertEquals(1, passes(9, calling(() -> parts.ofTwo("a", Optional.empty()))));
+            assertEquals(1, passes(9, calling(() -> parts.ofTwo("a", "@~"))));
+            assertEquals(0, passes(9, calling(() -> parts.ofTwo("a", null))));
+            assertEquals(1, passes(9, calling(() -> parts.ofTwo("a:b", "c"))));
+            assertEquals(1, passes(9, calling(() -> parts.ofTwo("a", "b:c"))));
         }
     }
 
@@ -114,13 +115,13 @@ class ExpressionsTest {
     void allSpellingsOfANameAreOneKey() {
         try (App app = App.of(ONE, Folds.class)) {
             Folds folds = app.bean(Folds.class);
-            assertEquals(1, passes(9, () -> run(() -> folds.login("Ann"))));
-            assertEquals(0, passes(9, () -> run(() -> folds.login("\uff41nn."))));
+            assertEquals(1, passes(9, calling(() -> folds.login("Ann"))));
+            assertEquals(0, passes(9, calling(() -> folds.login("\uff41nn."))));
             assertEquals(0, app.left("one", key("ann")));
-            assertEquals(1, passes(9, "192.0.2.1", null, () -> run(() -> folds.loginFrom("Ann"))));
-            assertEquals(0, passes(9, "192.0.2.1", null, () -> run(() -> folds.loginFrom(" ANN"))));
-            assertEquals(1, passes(9, "192.0.2.2", null, () -> run(() -> folds.login(null))));
-            assertEquals(0, passes(9, "192.0.2.2", null, () -> run(() -> folds.login("..."))), "the client's");
+            assertEquals(1, passes(9, "192.0.2.1", null, calling(() -> folds.loginFrom("Ann"))));
+            assertEquals(0, passes(9, "192.0.2.1", null, calling(() -> folds.loginFrom(" ANN"))));
+            assertEquals(1, passes(9, "192.0.2.2", null, calling(() -> folds.login(null))));
+            assertEquals(0, passes(9, "192.0.2.2", null, calling(() -> folds.login("..."))), "the client's");
         }
     }
 
@@ -128,14 +129,14 @@ class ExpressionsTest {
     void wordsOfTheRequest() {
         try (App app = App.of(ONE, Words.class)) {
             Words words = app.bean(Words.class);
-            assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofIp)));
+            assertEquals(1, passes(2, "192.0.2.1", "u", calling(words::ofIp)));
             assertEquals(0, app.left("one", PartitionKey.of("192.0.2.1")));
-            assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofUser)));
+            assertEquals(1, passes(2, "192.0.2.1", "u", calling(words::ofUser)));
             assertEquals(
                     0, app.left("one", PartitionKey.builder().add("user", "u").build()));
-            assertEquals(0, passes(2, "192.0.2.1", "u", () -> run(words::ofPrincipal)), "the same user");
-            assertEquals(1, passes(2, "192.0.2.1", null, () -> run(words::ofUser)), "not logged in: the client");
-            assertEquals(1, passes(2, "192.0.2.1", "u", () -> run(words::ofAll)));
+            assertEquals(0, passes(2, "192.0.2.1", "u", calling(words::ofPrincipal)), "the same user");
+            assertEquals(1, passes(2, "192.0.2.1", null, calling(words::ofUser)), "not logged in: the client");
+            assertEquals(1, passes(2, "192.0.2.1", "u", calling(words::ofAll)));
             assertEquals(
                     0,
                     app.left(
@@ -145,8 +146,8 @@ class ExpressionsTest {
                                     .add("key", "u")
                                     .add("192.0.2.1")
                                     .build()));
-            assertEquals(9, passes(9, "192.0.2.1", "admin", () -> run(words::guests)));
-            assertEquals(1, passes(9, "192.0.2.1", "guest", () -> run(words::guests)));
+            assertEquals(9, passes(9, "192.0.2.1", "admin", calling(words::guests)));
+            assertEquals(1, passes(9, "192.0.2.1", "guest", calling(words::guests)));
         }
     }
 
@@ -185,7 +186,7 @@ class ExpressionsTest {
                     1,
                     passes(
                             2,
-                            () -> run(() ->
+                            calling(() ->
                                     app.bean(Language.class).call(Arrays.asList("a", "bb"), Map.of("k", "v"), "xy"))));
         }
     }
@@ -213,7 +214,7 @@ class ExpressionsTest {
             Hot hot = app.bean(Hot.class);
             for (int i = 0; i < 5_000; i++) {
                 Customer customer = new Customer("c" + i);
-                assertEquals(1, passes(2, () -> run(() -> hot.call(customer))));
+                assertEquals(1, passes(2, calling(() -> hot.call(customer))));
             }
         }
     }
@@ -224,10 +225,5 @@ class ExpressionsTest {
             key.add("key", part);
         }
         return key.build();
-    }
-
-    private static Object run(Runnable call) {
-        call.run();
-        return null;
     }
 }

@@ -26,10 +26,7 @@ class PlansTest {
     }
 
     private static int allowed(Exports exports, String name, @Nullable String plan) {
-        return App.passes(9, () -> {
-            exports.export(new User(name, plan));
-            return null;
-        });
+        return App.passes(9, App.calling(() -> exports.export(new User(name, plan))));
     }
 
     @Test
@@ -40,10 +37,7 @@ class PlansTest {
             assertEquals(1, allowed(exports, "bob", "free"));
             assertEquals(1, allowed(exports, "cid", null));
             assertEquals(1, allowed(exports, "dan", "platinum"));
-            assertEquals(1, App.passes(9, () -> {
-                exports.other(null);
-                return null;
-            }));
+            assertEquals(1, App.passes(9, App.calling(() -> exports.other(null))));
         }
     }
 

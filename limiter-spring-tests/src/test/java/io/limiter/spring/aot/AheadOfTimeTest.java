@@ -15,7 +15,6 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.util.List;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -25,18 +24,14 @@ import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
-import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.DecoratingProxy;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
-import org.springframework.core.test.tools.TestCompiler;
-import org.springframework.javapoet.ClassName;
 import org.springframework.stereotype.Component;
 
 /**
@@ -165,7 +160,7 @@ class AheadOfTimeTest {
     @Test
     @CompileWithForkedClassLoader
     void whatWasGeneratedLimitsAsBefore() {
-        started(Application.class, context -> {
+        process(Application.class).start(GenericApplicationContext::new, context -> {
             Shop shop = context.getBean(Shop.class);
             assertTrue(AopUtils.isCglibProxy(shop));
             Order order = new Order("1", new Customer("alice"), List.of(new Item(1), new Item(2)));
@@ -188,7 +183,7 @@ class AheadOfTimeTest {
     @Test
     @CompileWithForkedClassLoader
     void noLimiterIsMadeWhileTheApplicationIsBuilt() {
-        started(WithALimiterOfItsOwn.class, context -> {
+        process(WithALimiterOfItsOwn.class).start(GenericApplicationContext::new, context -> {
             Greeting greeting = context.getBean(Greeting.class);
             assertEquals("hello", greeting.greet());
             assertThrows(RateLimitExceededException.class, greeting::greet);
@@ -285,37 +280,9 @@ class AheadOfTimeTest {
                 () -> type.getName() + "." + name);
     }
 
-    private record Processed(TestGenerationContext generation, ClassName initializer) {}
-
     private static Processed process(Class<?> configuration) {
         AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
         context.register(configuration);
-        TestGenerationContext generation = new TestGenerationContext();
-        try {
-            ClassName initializer = new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
-            return new Processed(generation, initializer);
-        } finally {
-            context.close();
-        }
-    }
-
-    private static void started(Class<?> configuration, Consumer<GenericApplicationContext> test) {
-        Processed processed = process(configuration);
-        processed.generation().writeGeneratedContent();
-        TestCompiler.forSystem().with(processed.generation()).compile(compiled -> {
-            @SuppressWarnings("unchecked") // as every initializer that is generated
-            ApplicationContextInitializer<GenericApplicationContext> initializer =
-                    (ApplicationContextInitializer<GenericApplicationContext>) compiled.getInstance(
-                            ApplicationContextInitializer.class,
-                            processed.initializer().toString());
-            System.setProperty("spring.aot.enabled", "true");
-            try (GenericApplicationContext fresh = new GenericApplicationContext()) {
-                initializer.initialize(fresh);
-                fresh.refresh();
-                test.accept(fresh);
-            } finally {
-                System.clearProperty("spring.aot.enabled");
-            }
-        });
+        return Processed.of(context);
     }
 }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -154,11 +155,9 @@ public final class BootSite implements AutoCloseable {
 
     /** The statuses of this number of calls. */
     public List<Integer> statuses(int calls, String method, String path, String... headers) {
-        List<Integer> statuses = new ArrayList<>();
-        for (int i = 0; i < calls; i++) {
-            statuses.add(call(method, path, headers).statusCode());
-        }
-        return statuses;
+        return IntStream.range(0, calls)
+                .mapToObj(i -> call(method, path, headers).statusCode())
+                .toList();
     }
 
     @Override

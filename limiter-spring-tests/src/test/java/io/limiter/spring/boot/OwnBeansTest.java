@@ -5,14 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Decision;
-import io.limiter.ManualTime;
-import io.limiter.PartitionKey;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.servlet.rejection.RejectionHandler;
@@ -23,7 +17,6 @@ import io.limiter.spring.RateLimited;
 import io.limiter.spring.internal.RateLimitedPostProcessor;
 import io.limiter.spring.web.RateLimitExceededAdvice;
 import java.lang.reflect.Proxy;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -58,13 +51,6 @@ class OwnBeansTest {
     }
 
     @Test
-    void aBeanOfAnotherTypeMayBeCalledLimiter() {
-        runner.withBean("limiter", String.class, () -> "a text")
-                .run(context ->
-                        assertEquals(1, context.getBeansOfType(Limiter.class).size()));
-    }
-
-    @Test
     void aLimiter() {
         Limiter own = Limiter.start(App.config("limiter.policies.vote.limits = 1/1h"));
         runner.withBean(Limiter.class, () -> own)
@@ -73,22 +59,6 @@ class OwnBeansTest {
                 .run(context -> {
                     assertSame(own, context.getBean(Limiter.class));
                     assertEquals(1, App.passes(3, context.getBean(Greeter.class)::greet));
-                });
-    }
-
-    @Test
-    void aRateLimiterForTheConfiguredPolicies() {
-        ManualTime time = new ManualTime();
-        runner.withBean(
-                        RateLimiter.class,
-                        () -> RateLimiters.on(
-                                InProcessBackend.builder().timeSource(time).build()))
-                .withBean(Greeter.class)
-                .run(context -> {
-                    Greeting greeter = context.getBean(Greeter.class);
-                    assertEquals(3, App.passes(5, greeter::greet));
-                    time.advance(Duration.ofHours(1));
-                    assertEquals(3, App.passes(5, greeter::greet));
                 });
     }
 
@@ -103,15 +73,6 @@ class OwnBeansTest {
         RateLimitedPostProcessor own = new RateLimitedPostProcessor();
         runner.withBean("own", RateLimitedPostProcessor.class, () -> own)
                 .run(context -> assertSame(own, context.getBean(RateLimitedPostProcessor.class)));
-    }
-
-    @Test
-    void theLimiterIsClosedWithTheContext() {
-        Limiter[] kept = new Limiter[1];
-        runner.run(context -> kept[0] = context.getBean(Limiter.class));
-        assertEquals(
-                Decision.Source.FAILED_CLOSED,
-                kept[0].tryAcquire("vote", PartitionKey.global(), 1).source());
     }
 
     @Test

@@ -22,7 +22,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -273,13 +272,8 @@ class MonitoringTest {
                 .readTree(text);
     }
 
+    @SuppressWarnings("unchecked") // the names of all that the files have
     private static List<Map<String, Object>> list(Object value) {
-        return ((List<?>) value)
-                .stream()
-                        .map(one -> ((Map<?, ?>) one)
-                                .entrySet().stream()
-                                        .collect(Collectors.toMap(entry -> String.valueOf(entry.getKey()), entry ->
-                                                (Object) entry.getValue())))
-                        .toList();
+        return (List<Map<String, Object>>) value;
     }
 }

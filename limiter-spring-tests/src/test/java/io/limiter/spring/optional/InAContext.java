@@ -2,8 +2,6 @@ package io.limiter.spring.optional;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.config.EnableRateLimiting;
@@ -32,9 +30,8 @@ public final class InAContext implements Callable<String> {
 
     @Override
     public String call() throws Exception {
-        LimiterConfig config = LimiterConfig.builder().build();
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-            context.registerBean(Limiter.class, () -> Limiter.of(config, RateLimiters.on(InProcessBackend.create())));
+            context.registerBean(Limiter.class, () -> Limiter.start(LimiterConfig.builder().build()));
             context.register(Settings.class, Service.class);
             context.refresh();
             Service service = context.getBean(Service.class);

@@ -2,8 +2,6 @@ package io.limiter.spring.optional;
 
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimitAspect;
@@ -24,10 +22,9 @@ public final class WithoutAContext implements Callable<String> {
 
     @Override
     public String call() throws Exception {
-        LimiterConfig config = LimiterConfig.builder().build();
         Method method = WithoutAContext.class.getMethod("greet", String.class);
         ProceedingJoinPoint point = point(method);
-        try (Limiter limiter = Limiter.of(config, RateLimiters.on(InProcessBackend.create()));
+        try (Limiter limiter = Limiter.start(LimiterConfig.builder().build());
                 RateLimiting used = RateLimiting.use(limiter)) {
             String answers = used.getClass().getSimpleName() + ": " + limited(point) + ", " + limited(point);
             try (RateLimiting none = RateLimiting.useNone()) {

@@ -11,6 +11,7 @@ import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan.Filter;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.FilterType;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.core.task.SyncTaskExecutor;
@@ -141,8 +142,7 @@ enum BeanMaker {
         return (T) Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {Base.class, type}, handler());
     }
 
-    @SuppressWarnings("unchecked")
-    static <T extends Base<String>> T advised(Class<T> type, Object target, boolean ofClass, boolean opaque) {
+    static Object advised(Class<?> type, Object target, boolean ofClass, boolean opaque) {
         ProxyFactory factory = new ProxyFactory();
         factory.setInterfaces(type);
         if (target != null) {
@@ -151,18 +151,29 @@ enum BeanMaker {
         factory.setProxyTargetClass(ofClass);
         factory.setOpaque(opaque);
         factory.addAdvice(interceptor());
-        return (T) factory.getProxy();
+        return factory.getProxy();
     }
 
-    static class JdkProxy {
+    /** The beans of most. */
+    abstract static class Made {
+        abstract Object made(Class<? extends Base<String>> type);
+
         @Bean
         Remote remote() {
-            return jdkProxy(Remote.class);
+            return (Remote) made(Remote.class);
         }
 
         @Bean
         Whole whole() {
-            return jdkProxy(Whole.class);
+            return (Whole) made(Whole.class);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class JdkProxy extends Made {
+        @Override
+        Object made(Class<? extends Base<String>> type) {
+            return jdkProxy(type);
         }
     }
 
@@ -222,19 +233,15 @@ enum BeanMaker {
         }
     }
 
-    static class OfHttp {
+    @Configuration(proxyBeanMethods = false)
+    static class OfHttp extends Made {
         private final HttpServiceProxyFactory factory = HttpServiceProxyFactory.builderFor(new Answers())
                 .customArgumentResolver((argument, parameter, request) -> true)
                 .build();
 
-        @Bean
-        Remote remote() {
-            return factory.createClient(Remote.class);
-        }
-
-        @Bean
-        Whole whole() {
-            return factory.createClient(Whole.class);
+        @Override
+        Object made(Class<? extends Base<String>> type) {
+            return factory.createClient(type);
         }
     }
 
@@ -246,51 +253,35 @@ enum BeanMaker {
                             classes = {Items.class, WholeItems.class}))
     static class Repositories {}
 
-    static class Interceptors {
-        @Bean
-        Remote remote() {
-            return advised(Remote.class, null, false, false);
-        }
-
-        @Bean
-        Whole whole() {
-            return advised(Whole.class, null, false, false);
+    @Configuration(proxyBeanMethods = false)
+    static class Interceptors extends Made {
+        @Override
+        Object made(Class<? extends Base<String>> type) {
+            return advised(type, null, false, false);
         }
     }
 
-    static class OwnClass {
-        @Bean
-        Remote remote() {
-            return advised(Remote.class, new SyncTaskExecutor(), false, false);
-        }
-
-        @Bean
-        Whole whole() {
-            return advised(Whole.class, new SyncTaskExecutor(), false, false);
+    @Configuration(proxyBeanMethods = false)
+    static class OwnClass extends Made {
+        @Override
+        Object made(Class<? extends Base<String>> type) {
+            return advised(type, new SyncTaskExecutor(), false, false);
         }
     }
 
-    static class OwnSubclass {
-        @Bean
-        Remote remote() {
-            return advised(Remote.class, new SyncTaskExecutor(), true, false);
-        }
-
-        @Bean
-        Whole whole() {
-            return advised(Whole.class, new SyncTaskExecutor(), true, false);
+    @Configuration(proxyBeanMethods = false)
+    static class OwnSubclass extends Made {
+        @Override
+        Object made(Class<? extends Base<String>> type) {
+            return advised(type, new SyncTaskExecutor(), true, false);
         }
     }
 
-    static class Opaque {
-        @Bean
-        Remote remote() {
-            return advised(Remote.class, null, false, true);
-        }
-
-        @Bean
-        Whole whole() {
-            return advised(Whole.class, null, false, true);
+    @Configuration(proxyBeanMethods = false)
+    static class Opaque extends Made {
+        @Override
+        Object made(Class<? extends Base<String>> type) {
+            return advised(type, null, false, true);
         }
     }
 

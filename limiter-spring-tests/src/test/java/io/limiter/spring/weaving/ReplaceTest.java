@@ -6,15 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Facts;
 import io.limiter.kit.Looks;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -84,38 +80,35 @@ class ReplaceTest {
             Service service = limited.object();
             AtomicBoolean ended = new AtomicBoolean();
             AtomicLong calls = new AtomicLong();
-            ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
-            List<Future<?>> running = new ArrayList<>();
-            try {
-                for (int i = 0; i < CALLERS; i++) {
-                    running.add(callers.submit(() -> {
-                        while (!ended.get()) {
-                            service.steady("load");
-                            service.own("load");
-                            service.steadyMono("load").block();
-                            calls.incrementAndGet();
-                        }
-                        return null;
-                    }));
+            AtOnce.run(CALLERS + 1, thread -> {
+                while (thread > 0 && !ended.get()) {
+                    service.steady("load");
+                    service.own("load");
+                    service.steadyMono("load").block();
+                    calls.incrementAndGet();
                 }
-                for (int i = 1; i <= REPLACEMENTS; i++) {
-                    limiter.replace(App.config(named(i % 2 == 0 ? MANY : 1)));
-                    String who = "client " + i;
-                    assertEquals("done", service.named(who));
-                    assertEquals(i % 2 == 0, App.passes(() -> service.named(who)), "in force at once");
-                    limiter.replace(App.config(named(MANY + i)));
-                    assertEquals("done", service.named(who), "and no longer");
+                if (thread == 0) {
+                    try {
+                        replaceOften(limiter, service);
+                    } finally {
+                        ended.set(true);
+                    }
                 }
-            } finally {
-                ended.set(true);
-                callers.shutdown();
-            }
-            for (Future<?> one : running) {
-                one.get();
-            }
+            });
             assertTrue(calls.get() > 0);
             assertEquals(2 * calls.get(), used(limiter, "steady", "load"));
             assertEquals(calls.get(), used(limiter, "own", "load"));
+        }
+    }
+
+    private static void replaceOften(Limiter limiter, Service service) {
+        for (int i = 1; i <= REPLACEMENTS; i++) {
+            limiter.replace(App.config(named(i % 2 == 0 ? MANY : 1)));
+            String who = "client " + i;
+            assertEquals("done", service.named(who));
+            assertEquals(i % 2 == 0, App.passes(() -> service.named(who)), "in force at once");
+            limiter.replace(App.config(named(MANY + i)));
+            assertEquals("done", service.named(who), "and no longer");
         }
     }
 

@@ -8,11 +8,12 @@ import io.limiter.application.Limiter;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What is made of annotations is kept, and found again by method and class. Here each two methods have all in common but one
@@ -131,47 +132,32 @@ class SimilarMethodsTest {
             "Overloaded.other(String)", 3));
 
     @Tag("proxied")
-    @Test
-    void throughProxiesOfInterfaces() {
-        try (App app = App.of("")) {
-            assertTellsApart(app);
-        }
-    }
-
-    @Tag("proxied")
-    @Test
-    void throughProxiesOfClasses() {
-        try (App app = App.ofClasses("")) {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void throughProxies(boolean ofClasses) {
+        try (App app = ofClasses ? App.ofClasses("") : App.of("")) {
             assertTellsApart(app);
         }
     }
 
     /** By name, since the proxies of interfaces are not of these classes. */
     private static void assertTellsApart(App app) {
-        List<Class<?>> types = List.of(
-                One.class,
-                Two.class,
-                Free.class,
-                Overloaded.class,
-                Namesake.One.class,
-                AnsweringA.class,
-                AnsweringB.class);
-        types.forEach(type -> app.context().registerBean(type.getName(), type));
         assertEquals(
                 EXPECTED,
                 // The one without limits first: whether a class has any is kept too.
                 passing(
-                        app.context().getBean(Free.class.getName(), Service.class),
-                        app.context().getBean(One.class.getName(), Service.class),
-                        app.context().getBean(Two.class.getName(), Service.class),
-                        app.context().getBean(Namesake.One.class.getName(), Service.class),
-                        app.context().getBean(Overloaded.class.getName(), Overloads.class)));
-        assertEquals(
-                "A",
-                app.context().getBean(AnsweringA.class.getName(), Service.class).call());
-        assertEquals(
-                "B",
-                app.context().getBean(AnsweringB.class.getName(), Service.class).call());
+                        bean(app, Free.class, Service.class),
+                        bean(app, One.class, Service.class),
+                        bean(app, Two.class, Service.class),
+                        bean(app, Namesake.One.class, Service.class),
+                        bean(app, Overloaded.class, Overloads.class)));
+        assertEquals("A", bean(app, AnsweringA.class, Service.class).call());
+        assertEquals("B", bean(app, AnsweringB.class, Service.class).call());
+    }
+
+    private static <T> T bean(App app, Class<?> type, Class<T> calledAs) {
+        app.context().registerBean(type.getName(), type);
+        return app.context().getBean(type.getName(), calledAs);
     }
 
     @Tag("woven")

@@ -10,6 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The key that an operator means, from the pasted text. */
 class KeyTextTest {
@@ -51,20 +52,19 @@ class KeyTextTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            value = {
-                "alice@example.com                      | --data-urlencode",
-                "user=alice@example.com                 | --data-urlencode",
-                "2001:db8::/64:user=alice               | --data-urlencode",
-                "a b                                    | --data-urlencode",
-                "user=                                  | --data-urlencode",
-                "192.0.2.1/33                           | --data-urlencode",
+    @ValueSource(
+            strings = {
+                "alice@example.com",
+                "user=alice@example.com",
+                "2001:db8::/64:user=alice",
+                "a b",
+                "user=",
+                "192.0.2.1/33",
             })
-    void isRefused(String text, String remedy) {
+    void isRefused(String text) {
         String message = assertThrows(IllegalArgumentException.class, () -> RateLimitsEndpoint.key(text, 64))
                 .getMessage();
-        assertTrue(message.contains(remedy), message);
+        assertTrue(message.contains("--data-urlencode"), message);
     }
 
     @Test

@@ -17,7 +17,6 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,7 +85,7 @@ class SpansTest {
     /** Of the requests so far, one map each; a span ends a moment after the client has its answer. */
     private static List<Map<String, String>> ended(BootSite site, int count) {
         List<Map<String, String>> ended = site.bean(Spans.class).ended;
-        Await.until(Duration.ofSeconds(60), "the spans end", () -> ended.size() >= count);
+        Await.until("the spans end", () -> ended.size() >= count);
         return List.copyOf(ended);
     }
 

@@ -9,6 +9,7 @@ import io.limiter.http.RequestSample.Explanation;
 import io.limiter.servlet.RateLimitFilter;
 import io.limiter.spring.RateLimitExceededException;
 import io.limiter.spring.RateLimited;
+import io.limiter.spring.aot.Processed;
 import io.limiter.spring.boot.WithoutLibraries;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -20,20 +21,15 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
-import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
-import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
-import org.springframework.core.test.tools.TestCompiler;
-import org.springframework.javapoet.ClassName;
 import org.springframework.mock.web.MockServletContext;
 import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.web.context.support.GenericWebApplicationContext;
@@ -89,38 +85,17 @@ class BootAheadOfTimeTest {
         return context;
     }
 
-    private record Processed(TestGenerationContext generation, ClassName initializer) {}
-
     /** With a Redis that is not there, and would be waited for if anybody made the limiter. */
     private static Processed process() {
-        try (GenericWebApplicationContext context = context("redis")) {
-            new AnnotatedBeanDefinitionReader(context).register(Application.class);
-            TestGenerationContext generation = new TestGenerationContext();
-            return new Processed(
-                    generation, new ApplicationContextAotGenerator().processAheadOfTime(context, generation));
-        }
+        GenericWebApplicationContext context = context("redis");
+        new AnnotatedBeanDefinitionReader(context).register(Application.class);
+        return Processed.of(context);
     }
 
     @Test
     @CompileWithForkedClassLoader
     void whatWasGeneratedLimitsAndIsSeen() {
-        Processed processed = process();
-        processed.generation().writeGeneratedContent();
-        TestCompiler.forSystem().with(processed.generation()).compile(compiled -> {
-            @SuppressWarnings("unchecked") // as every initializer that is generated
-            ApplicationContextInitializer<GenericApplicationContext> initializer =
-                    (ApplicationContextInitializer<GenericApplicationContext>) compiled.getInstance(
-                            ApplicationContextInitializer.class,
-                            processed.initializer().toString());
-            System.setProperty("spring.aot.enabled", "true");
-            try (GenericWebApplicationContext fresh = context("in-process")) {
-                initializer.initialize(fresh);
-                fresh.refresh();
-                limits(fresh);
-            } finally {
-                System.clearProperty("spring.aot.enabled");
-            }
-        });
+        process().start(() -> context("in-process"), BootAheadOfTimeTest::limits);
     }
 
     private static void limits(GenericApplicationContext context) {

@@ -2,12 +2,10 @@ package io.limiter.spring.boot.webflux;
 
 import io.limiter.ManualTime;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Configs;
 import io.limiter.spring.config.EnableRateLimiting;
-import java.io.IOException;
-import java.io.StringReader;
 import java.util.concurrent.Callable;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -27,15 +25,10 @@ public final class PlainProgram implements Callable<String> {
     @Import({Pages.class, Advices.Everything.class})
     static class Site {
         @Bean
-        Limiter limiter() throws IOException {
-            LimiterConfig config = LimiterConfig.builder()
-                    .text(
-                            "text",
-                            new StringReader("limiter.policies.page.limits = 1/10s, 9/1h fixed\n"
-                                    + "limiter.policies.never.limits = 0/1m"))
-                    .build();
+        Limiter limiter() {
             return Limiter.of(
-                    config,
+                    Configs.of("limiter.policies.page.limits = 1/10s, 9/1h fixed\n"
+                            + "limiter.policies.never.limits = 0/1m"),
                     RateLimiters.on(InProcessBackend.builder()
                             .timeSource(new ManualTime())
                             .build()));
