@@ -20,7 +20,13 @@ class AnnouncementsTest {
         public void b() {}
     }
 
-    static class Eight extends Two {
+    static class Eight {
+        @RateLimited(limits = "1/1h", key = "global")
+        public void a() {}
+
+        @RateLimited(limits = "1/1h", key = "global")
+        public void b() {}
+
         @RateLimited(limits = "1/1h", key = "global")
         public void c() {}
 

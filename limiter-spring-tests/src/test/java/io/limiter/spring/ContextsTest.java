@@ -3,10 +3,8 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.kit.Facts;
-import io.limiter.spring.config.EnableRateLimiting;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Configuration;
 
 /** Two contexts with one limiter, such as that of a web application and the one of its controllers. */
 class ContextsTest {
@@ -23,10 +21,6 @@ class ContextsTest {
             public void vote() {}
         }
     }
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableRateLimiting
-    static class Child {}
 
     @Test
     void twoMethodsOfOneNameAreFound() {
@@ -57,7 +51,7 @@ class ContextsTest {
     private static AnnotationConfigApplicationContext child(App parent, Class<?> bean) {
         AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
         child.setParent(parent.context());
-        child.register(Child.class, bean);
+        child.register(App.OfClasses.class, bean);
         return child;
     }
 }

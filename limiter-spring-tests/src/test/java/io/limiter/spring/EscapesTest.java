@@ -55,17 +55,8 @@ class EscapesTest {
         }
     }
 
-    static class Needing implements BeanPostProcessor, Ordered {
-        private final Service service;
-
-        Needing(Service service) {
-            this.service = service;
-        }
-
-        @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-            return service == bean ? service : bean;
-        }
+    static class Needing extends Keeping {
+        Needing(Service service) {}
 
         @Override
         public int getOrder() {

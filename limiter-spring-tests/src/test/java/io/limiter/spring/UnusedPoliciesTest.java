@@ -6,12 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.application.Limiter;
 import io.limiter.kit.LogLines;
-import io.limiter.spring.config.EnableRateLimiting;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 
@@ -60,15 +57,6 @@ class UnusedPoliciesTest {
         assertTrue(lines.get(0).contains("[misspelled, unused]"), lines::toString);
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @EnableRateLimiting
-    static class Child {
-        @Bean
-        Eager eager() {
-            return new Eager();
-        }
-    }
-
     @Test
     void aContextThatUsesTheLimiterOfItsParentSaysNothing() {
         try (AnnotationConfigApplicationContext parent = new AnnotationConfigApplicationContext();
@@ -76,7 +64,7 @@ class UnusedPoliciesTest {
             parent.registerBean(Limiter.class, () -> Limiter.start(App.config(POLICIES)));
             parent.refresh();
             child.setParent(parent);
-            child.register(Child.class);
+            child.register(App.OfClasses.class, Eager.class);
             assertEquals(List.of(), lines(child::refresh));
             try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
                 child.close();

@@ -195,25 +195,24 @@ class AheadOfTimeTest {
         private void hidden() {}
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @EnableRateLimiting
-    @Import(Wrong.class)
-    static class WithAMistake {}
-
     @Test
     void aMethodOutOfReachStopsTheBuildAlready() {
-        String message = App.message(() -> process(WithAMistake.class));
+        String message = App.message(() -> process(App.OfClasses.class, Wrong.class));
         assertTrue(message.startsWith("RL-130"), message);
     }
 
-    @Configuration(proxyBeanMethods = false)
-    @EnableRateLimiting
-    @Import({Desk.class, PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class})
-    static class WithADesk {}
-
     @Test
     void theBeansOfAllExpressionsAreCalledByReflection() {
-        RuntimeHints hints = process(WithADesk.class).generation().getRuntimeHints();
+        RuntimeHints hints = process(
+                        App.OfClasses.class,
+                        Desk.class,
+                        PlanBean.class,
+                        KeyBean.class,
+                        MemberBean.class,
+                        PermitsBean.class,
+                        ConditionBean.class)
+                .generation()
+                .getRuntimeHints();
         for (Class<?> named :
                 List.of(PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class)) {
             assertTrue(
@@ -246,7 +245,8 @@ class AheadOfTimeTest {
         RuntimeHints hints = process(Application.class).generation().getRuntimeHints();
         for (String script :
                 List.of("batch", "fixed_window", "self_test", "sliding_list", "sliding_zset", "token_bucket")) {
-            has(hints, "io/limiter/redis/" + script + ".lua");
+            String resource = "io/limiter/redis/" + script + ".lua";
+            assertTrue(RuntimeHintsPredicates.resource().forResource(resource).test(hints), resource);
         }
         for (Class<?> read : List.of(RateLimited.class, RateLimited.List.class, Own.class)) {
             assertTrue(RuntimeHintsPredicates.reflection().onType(read).test(hints), read::getName);
@@ -266,10 +266,6 @@ class AheadOfTimeTest {
         invokes(hints, Class.forName("io.limiter.spring.internal.CallVariables$Words"), "getUser");
     }
 
-    private static void has(RuntimeHints hints, String resource) {
-        assertTrue(RuntimeHintsPredicates.resource().forResource(resource).test(hints), resource);
-    }
-
     private static void invokes(RuntimeHints hints, Class<?> type, String name, Class<?>... parameters)
             throws NoSuchMethodException {
         assertTrue(
@@ -280,9 +276,9 @@ class AheadOfTimeTest {
                 () -> type.getName() + "." + name);
     }
 
-    private static Processed process(Class<?> configuration) {
+    private static Processed process(Class<?>... classes) {
         AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-        context.register(configuration);
+        context.register(classes);
         return Processed.of(context);
     }
 }

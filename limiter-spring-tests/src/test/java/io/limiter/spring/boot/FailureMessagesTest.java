@@ -12,7 +12,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /** What a newcomer reads when the start fails, word by word as Spring Boot prints it. */
@@ -21,13 +20,8 @@ class FailureMessagesTest {
     @TempDir
     Path folder;
 
-    @Import(BootApp.Nothing.class)
-    static class Voting {
-        @Bean
-        Votes votes() {
-            return new Votes();
-        }
-    }
+    @Import({BootApp.Nothing.class, Votes.class})
+    static class Voting {}
 
     static class Votes {
         @RateLimited(value = "vote", key = "#choice")

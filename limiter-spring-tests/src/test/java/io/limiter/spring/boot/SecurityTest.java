@@ -120,14 +120,13 @@ class SecurityTest {
 
     @Test
     void aFloodOfLoginsCostsNoPasswordHashes() {
-        String yaml = """
+        HASHED.set(0);
+        BootSite site = withRules("""
                 limiter.rules.flood:
                   path: /login
                   methods: POST
                   limits: 3/1h
-                """;
-        HASHED.set(0);
-        BootSite site = withRules(yaml);
+                """);
         for (int i = 0; i < 3; i++) {
             HttpResponse<String> answer = site.form("/login", "username=ann&password=wrong");
             assertEquals("/login?error", location(answer));
@@ -143,14 +142,13 @@ class SecurityTest {
     /** The recipe of the page for Spring Security's form login, which answers each login with 302. */
     @Test
     void wrongPasswordsOfAFormLoginCountAndRightOnesDoNot() {
-        String yaml = """
+        BootSite site = withRules("""
                 limiter.rules.login:
                   path: /login
                   methods: POST
                   limits: 5/15m
                   count-on: 401, 403, 5xx, header:Location=*/login?error*
-                """;
-        BootSite site = withRules(yaml);
+                """);
         for (int i = 0; i < 8; i++) {
             assertEquals("/", location(site.form("/login", "username=ann&password=right")));
         }
@@ -163,13 +161,12 @@ class SecurityTest {
 
     @Test
     void whoIsLoggedInHasAQuotaOfTheUser() {
-        String yaml = """
+        BootSite site = withRules("""
                 limiter.rules.members:
                   path: /*
                   key: user
                   limits: 2/1h
-                """;
-        BootSite site = withRules(yaml);
+                """);
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/closed", "Authorization", basic("ann")));
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open", "Authorization", basic("bob")));
         assertEquals(List.of(401, 401, 401), site.statuses(3, "GET", "/closed", "Authorization", "Basic YTpi"));
@@ -198,13 +195,12 @@ class SecurityTest {
 
     @Test
     void aSessionIsKnownBeforeTheLoginIsChecked() {
-        String yaml = """
+        BootSite site = withRules("""
                 limiter:
                   rules:
                     visit: {path: /open, key: session, limits: 2/1h}
                     known: {path: /closed, key: user, limits: 2/1h}
-                """;
-        BootSite site = withRules(yaml);
+                """);
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "by address: there is no session");
         assertEquals("/", location(site.form("/login", "username=ann&password=right")));
         assertEquals(List.of(200, 200, 429), site.statuses(3, "GET", "/open"), "that of the session");

@@ -57,7 +57,7 @@ class WebSiteTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import(Site.class)
+    @Import({Site.class, Later.class})
     static class PoliteSite {
         @Bean
         RejectionHandler rejectionHandler() {
@@ -73,11 +73,6 @@ class WebSiteTest {
         @Bean
         String limiter() {
             return "a text";
-        }
-
-        @Bean
-        Later later() {
-            return new Later();
         }
     }
 

@@ -48,12 +48,7 @@ class EnableRateLimitingTest {
 
     @Configuration
     @EnableRateLimiting("file:${limiter.file}")
-    static class FromAFile {
-        @Bean
-        Service service() {
-            return new Service();
-        }
-    }
+    static class FromAFile {}
 
     static class Service {
         @RateLimited(value = "one", key = "global")
@@ -92,17 +87,12 @@ class EnableRateLimitingTest {
 
     @Configuration
     @EnableRateLimiting("classpath:no-such-file.properties")
-    static class NoFile {
-        @Bean
-        Service service() {
-            return new Service();
-        }
-    }
+    static class NoFile {}
 
     @Test
     void aMissingFileStopsTheStart() {
         Facts.told(
-                App.message(() -> new AnnotationConfigApplicationContext(NoFile.class).close()),
+                App.message(() -> new AnnotationConfigApplicationContext(NoFile.class, Service.class).close()),
                 "RL-108",
                 "@EnableRateLimiting(\"classpath:no-such-file.properties\")",
                 "[no-such-file.properties]",
@@ -185,7 +175,7 @@ class EnableRateLimitingTest {
         context.getEnvironment()
                 .getPropertySources()
                 .addFirst(new MapPropertySource("test", Map.of("limiter.file", file.toString())));
-        context.register(FromAFile.class);
+        context.register(FromAFile.class, Service.class);
         context.refresh();
         return context;
     }
@@ -198,11 +188,6 @@ class EnableRateLimitingTest {
             ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
             executor.setThreadNamePrefix("later-");
             return executor;
-        }
-
-        @Bean
-        InBackground inBackground() {
-            return new InBackground();
         }
     }
 
@@ -219,7 +204,7 @@ class EnableRateLimitingTest {
 
     @Test
     void asyncBeginsAfterTheDecisionSoTheRequestIsKnown() throws Exception {
-        try (App app = App.of("", Later.class)) {
+        try (App app = App.of("", Later.class, InBackground.class)) {
             InBackground bean = app.bean(InBackground.class);
             assertEquals(3, ((Advised) bean).getAdvisors().length, "one proxy: async, the limit and its mark");
             assertEquals(1, App.passes(1, "192.0.2.1", null, () -> {
@@ -245,11 +230,6 @@ class EnableRateLimitingTest {
         ConcurrentMapCacheManager cacheManager() {
             return new ConcurrentMapCacheManager();
         }
-
-        @Bean
-        Slow slow() {
-            return new Slow();
-        }
     }
 
     static class Slow {
@@ -264,7 +244,7 @@ class EnableRateLimitingTest {
 
     @Test
     void anAnswerFromACacheIsCounted() {
-        try (App app = App.of("", Cached.class)) {
+        try (App app = App.of("", Cached.class, Slow.class)) {
             Slow slow = app.bean(Slow.class);
             assertEquals(1, slow.answer(7));
             assertEquals(1, slow.answer(7), "from the cache");

@@ -104,11 +104,6 @@ class WovenTest {
         ThreadPoolTaskExecutor taskExecutor() {
             return new ThreadPoolTaskExecutor();
         }
-
-        @Bean
-        InBackground inBackground() {
-            return new InBackground();
-        }
     }
 
     static class InBackground {
@@ -121,7 +116,7 @@ class WovenTest {
 
     @Test
     void aBeanIsDecidedOnceAlsoWhereItsCallGoesToAnotherThread() {
-        try (App app = App.of("", Later.class)) {
+        try (App app = App.of("", Later.class, InBackground.class)) {
             assertEquals(2, passes(5, app.bean(InBackground.class)::call));
         }
     }

@@ -42,11 +42,6 @@ class ReplacedAddressTest {
         Limiter limiter() {
             return Limiter.start(App.config(""));
         }
-
-        @Bean
-        Votes votes() {
-            return new Votes();
-        }
     }
 
     static class Votes {
@@ -81,7 +76,7 @@ class ReplacedAddressTest {
 
     private static AnnotationConfigWebApplicationContext context() {
         AnnotationConfigWebApplicationContext context = new AnnotationConfigWebApplicationContext();
-        context.register(Settings.class);
+        context.register(Settings.class, Votes.class);
         return context;
     }
 

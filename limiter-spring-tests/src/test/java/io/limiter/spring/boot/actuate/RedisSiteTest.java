@@ -155,7 +155,9 @@ class RedisSiteTest {
                 .withConfiguration(
                         AutoConfigurations.of(LimiterAutoConfiguration.class, LimiterActuatorAutoConfiguration.class))
                 .withPropertyValues(
-                        "limiter.redis.address=" + RedisServers.single(), "management.health.ratelimits.enabled=false")
+                        "limiter.redis.address=" + RedisServers.single(),
+                        "limiter.redis.startup-wait=60s",
+                        "management.health.ratelimits.enabled=false")
                 .run(context -> assertFalse(context.containsBean("ratelimitsHealthIndicator")));
     }
 }

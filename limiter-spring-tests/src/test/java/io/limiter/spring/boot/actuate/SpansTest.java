@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.server.reactive.observation.ServerRequestObservationContext;
@@ -59,13 +58,8 @@ class SpansTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import(ManagedSite.Site.class)
-    static class Traced {
-        @Bean
-        Spans spans() {
-            return new Spans();
-        }
-    }
+    @Import({ManagedSite.Site.class, Spans.class})
+    static class Traced {}
 
     private static Map<String, String> attributes(String policy, String outcome) {
         return Map.of("limiter.policy", policy, "limiter.outcome", outcome, "limiter.source", "in-process");

@@ -55,13 +55,8 @@ class BootAheadOfTimeTest {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import(WithoutLibraries.Ours.class)
+    @Import({WithoutLibraries.Ours.class, Votes.class})
     static class Application {
-        @Bean
-        Votes votes() {
-            return new Votes();
-        }
-
         @Bean
         MeterRegistry meterRegistry() {
             return new SimpleMeterRegistry();

@@ -41,7 +41,7 @@ class ReplacedByServerTest {
         assertEquals(1, lines.size(), lines::toString);
         Facts.toldInOneLine(lines.get(0), "RL-330", name);
         String exempt = RULES + "limiter.exempt.addresses = 10.0.0.0/8\n";
-        Facts.toldInOneLine(App.message(() -> told(exempt, key, value)), name);
+        Facts.toldInOneLine(App.message(() -> told(exempt, key, value)), "RL-191", name);
     }
 
     @Test
