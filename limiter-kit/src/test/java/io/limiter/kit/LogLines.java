@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -114,11 +115,9 @@ public final class LogLines implements AutoCloseable {
     /** Everything, for the message of a failed test. */
     @Override
     public String toString() {
-        return String.join(
-                "\n",
-                events.stream()
-                        .map(event -> event.getLevel() + " " + event.getFormattedMessage())
-                        .toList());
+        return events.stream()
+                .map(event -> event.getLevel() + " " + event.getFormattedMessage())
+                .collect(Collectors.joining("\n"));
     }
 
     @Override

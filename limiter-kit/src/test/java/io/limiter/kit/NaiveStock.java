@@ -163,8 +163,7 @@ final class NaiveStock {
             }
         }
         purchases.removeIf(one -> one.permits == 0);
-        long end = limit.untilMicros() + DAY;
-        ends = isEmpty ? 0 : Math.max(ends, end);
+        ends = isEmpty ? 0 : Math.max(ends, limit.untilMicros() + DAY);
     }
 
     void take(Charge charge, Limit limit, long stamp, long now) {
@@ -178,10 +177,6 @@ final class NaiveStock {
         Kind kind = limit.periodMicros() < Limit.MAX_PERIOD_MICROS ? Kind.HELD : Kind.SOLD;
         purchases.add(new Purchase(member(charge), charge.requestId(), charge.permits(), stamp, kind));
         newest = stamp;
-        settleEnd(limit);
-    }
-
-    private void settleEnd(Limit limit) {
         ends = Math.max(ends, limit.untilMicros() + DAY);
     }
 

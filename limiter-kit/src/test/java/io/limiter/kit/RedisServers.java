@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Tuple;
@@ -33,7 +34,6 @@ public final class RedisServers {
     private static final int SLOTS = 16_384;
     private static final int MASTERS = 3;
     private static final int STARTS = 5;
-    private static final Duration FORMED = Duration.ofSeconds(60);
 
     private RedisServers() {}
 
@@ -121,9 +121,7 @@ public final class RedisServers {
 
         private static File unpack() {
             try {
-                Path folder = Files.createTempDirectory("limiter-redis");
-                deleteAtEnd(folder);
-                return ExecutableProvider.newJarResourceProvider(folder.toFile())
+                return ExecutableProvider.newJarResourceProvider(newFolder().toFile())
                         .get();
             } catch (IOException e) {
                 throw new UncheckedIOException("the redis-server of the build could not be unpacked", e);
@@ -140,14 +138,12 @@ public final class RedisServers {
     }
 
     private static RedisServer startOn(ExecutableProvider executable, int port, String... settings) throws IOException {
-        Path folder = Files.createTempDirectory("limiter-redis");
-        deleteAtEnd(folder);
         RedisServerBuilder builder = RedisServer.newRedisServer()
                 .executableProvider(executable)
                 .port(port)
                 .bind(host(settings))
                 .setting("save \"\"")
-                .setting("dir " + folder);
+                .setting("dir " + newFolder());
         for (String setting : settings) {
             if (!setting.startsWith(BIND)) {
                 builder.setting(setting);
@@ -286,9 +282,11 @@ public final class RedisServers {
         return file.toAbsolutePath().toFile();
     }
 
-    /** With all that is in it then: a node of a cluster writes down the others. */
-    private static void deleteAtEnd(Path folder) {
+    /** Deleted at the end with all that is in it then: a node of a cluster writes down the others. */
+    private static Path newFolder() throws IOException {
+        Path folder = Files.createTempDirectory("limiter-redis");
         Ending.FOLDERS.add(folder);
+        return folder;
     }
 
     /** What is done when the JVM ends: servers first, since they write into their folders. */
@@ -411,29 +409,16 @@ public final class RedisServers {
         }
         awaitReplicating(port);
         // Masters vote for no other node.
-        masters.forEach(each -> awaitReplicaKnown(each, port));
+        masters.forEach(each -> await("the node knows the replica", each, node -> node.clusterNodes()
+                .lines()
+                .anyMatch(line -> line.contains(":" + port + "@") && line.contains("slave"))));
         return port;
-    }
-
-    private static void awaitReplicaKnown(int master, int port) {
-        try (Jedis node = jedis(master)) {
-            Await.until(
-                    FORMED,
-                    "the node knows the replica",
-                    () -> node.clusterNodes()
-                            .lines()
-                            .anyMatch(line -> line.contains(":" + port + "@") && line.contains("slave")));
-        }
     }
 
     /** Returns when the replica has its master's data. */
     public static void awaitReplicating(int port) {
-        try (Jedis node = jedis(port)) {
-            Await.until(
-                    FORMED,
-                    "the replica has its master's data",
-                    () -> node.info("replication").contains("master_link_status:up"));
-        }
+        await("the replica has its master's data", port, node -> node.info("replication")
+                .contains("master_link_status:up"));
     }
 
     private static int startNode(int timeoutMillis) {
@@ -446,11 +431,15 @@ public final class RedisServers {
     }
 
     private static void awaitFormed(int port, int nodes) {
+        await("the cluster is formed", port, node -> {
+            String info = node.clusterInfo();
+            return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + nodes);
+        });
+    }
+
+    private static void await(String what, int port, Predicate<Jedis> isSo) {
         try (Jedis node = jedis(port)) {
-            Await.until(FORMED, "the cluster is formed", () -> {
-                String info = node.clusterInfo();
-                return info.contains("cluster_state:ok") && info.contains("cluster_known_nodes:" + nodes);
-            });
+            Await.until(what, () -> isSo.test(node));
         }
     }
 }

@@ -5,7 +5,10 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -25,23 +28,33 @@ final class SharedClients {
     private static final int PING_MILLIS = 5_000;
     private static final int CONNECTIONS = 8;
     private static final int SCAN_MILLIS = 1_000;
+    private static final Map<String, RedissonClient> MADE = new ConcurrentHashMap<>();
 
     private SharedClients() {}
 
     static RedissonClient single() {
-        return Single.CLIENT;
+        return single(RedisServers.single());
     }
 
     static RedissonClient newer() {
-        return Newer.CLIENT;
+        return single(RedisServers.newer());
     }
 
     static RedissonClient sentinel() {
-        return Sentinel.CLIENT;
+        return at(
+                RedisServers.sentinel(),
+                (config, address) -> setMastersOnly(config.useSentinelServers()
+                        .setMasterName(RedisServers.MASTER)
+                        .addSentinelAddress(address)
+                        .setCheckSentinelsList(false)));
     }
 
     static RedissonClient cluster() {
-        return Cluster.CLIENT;
+        return at(
+                RedisServers.cluster().get(0),
+                (config, address) -> setMastersOnly(config.useClusterServers()
+                        .addNodeAddress(RedisServers.cluster().toArray(String[]::new))
+                        .setScanInterval(SCAN_MILLIS)));
     }
 
     static RedisClient lettuce() {
@@ -60,54 +73,15 @@ final class SharedClients {
                 THREADS, RedisServers.cluster().stream().map(RedisURI::create).toList());
     }
 
-    private static final class Single {
-        static final RedissonClient CLIENT = single(RedisServers.single());
-    }
-
-    private static final class Newer {
-        static final RedissonClient CLIENT = single(RedisServers.newer());
-    }
-
-    private static final class Sentinel {
-        static final RedissonClient CLIENT = sentinel(RedisServers.sentinel());
-    }
-
-    private static final class Cluster {
-        static final RedissonClient CLIENT = cluster(RedisServers.cluster().toArray(String[]::new));
-    }
-
-    private static RedissonClient single(String address) {
-        Config config = config();
-        setTimes(config.useSingleServer()
-                .setAddress(address)
-                .setConnectionPoolSize(CONNECTIONS)
-                .setConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionPoolSize(1)
-                .setSubscriptionConnectionMinimumIdleSize(0));
-        return made(config);
-    }
-
-    private static RedissonClient sentinel(String address) {
-        Config config = config();
-        setMastersOnly(config.useSentinelServers()
-                .setMasterName(RedisServers.MASTER)
-                .addSentinelAddress(address)
-                .setCheckSentinelsList(false));
-        return made(config);
-    }
-
-    private static RedissonClient cluster(String... addresses) {
-        Config config = config();
-        setMastersOnly(config.useClusterServers().addNodeAddress(addresses).setScanInterval(SCAN_MILLIS));
-        return made(config);
-    }
-
-    private static Config config() {
-        return new Config()
-                .setThreads(2)
-                .setNettyThreads(2)
-                .setCodec(StringCodec.INSTANCE)
-                .setUseThreadClassLoader(false);
+    private static RedissonClient single(String server) {
+        return at(
+                server,
+                (config, address) -> setTimes(config.useSingleServer()
+                        .setAddress(address)
+                        .setConnectionPoolSize(CONNECTIONS)
+                        .setConnectionMinimumIdleSize(1)
+                        .setSubscriptionConnectionPoolSize(1)
+                        .setSubscriptionConnectionMinimumIdleSize(0)));
     }
 
     private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers) {
@@ -128,9 +102,18 @@ final class SharedClients {
         servers.setReconnectionDelay(new ConstantDelay(Duration.ofMillis(200)));
     }
 
-    private static RedissonClient made(Config config) {
-        RedissonClient client = Redisson.create(config);
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> client.shutdown(0, 2, TimeUnit.SECONDS)));
-        return client;
+    /** The client of this address, made when it is first asked for. */
+    private static RedissonClient at(String server, BiConsumer<Config, String> servers) {
+        return MADE.computeIfAbsent(server, address -> {
+            Config config = new Config()
+                    .setThreads(2)
+                    .setNettyThreads(2)
+                    .setCodec(StringCodec.INSTANCE)
+                    .setUseThreadClassLoader(false);
+            servers.accept(config, address);
+            RedissonClient client = Redisson.create(config);
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> client.shutdown(0, 2, TimeUnit.SECONDS)));
+            return client;
+        });
     }
 }

@@ -1,15 +1,10 @@
 package io.limiter.kit;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
-import java.nio.file.Files;
+import java.io.File;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** The files of all modules, without what is built. Tests of other modules run meanwhile, and make and delete files of their own. */
 public final class Sources {
@@ -19,34 +14,16 @@ public final class Sources {
 
     /** Their paths from the folder of a module: {@code ../limiter-core/pom.xml}, sorted. */
     public static List<Path> all() {
-        List<Path> all = new ArrayList<>();
-        try {
-            Files.walkFileTree(Path.of(".."), new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                    boolean isBuilt = BUILT.contains(folder.getFileName().toString());
-                    return isBuilt ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
-                }
+        return below(new File("..")).map(File::toPath).sorted().toList();
+    }
 
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                    all.add(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult visitFileFailed(Path gone, IOException failure) {
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path folder, IOException failure) {
-                    return FileVisitResult.CONTINUE;
-                }
-            });
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return all.stream().sorted().toList();
+    /** A file itself; nothing of a folder that is gone. */
+    private static Stream<File> below(File one) {
+        File[] content = one.listFiles();
+        return content == null
+                ? Stream.of(one).filter(File::isFile)
+                : Stream.of(content)
+                        .filter(each -> !BUILT.contains(each.getName()))
+                        .flatMap(Sources::below);
     }
 }

@@ -12,11 +12,16 @@ public final class Vectors {
 
     /** The lines of a resource beside this class that are neither empty nor comments. */
     public static List<String> lines(Class<?> beside, String resource) {
+        return text(beside, resource)
+                .lines()
+                .filter(line -> !line.isBlank() && !line.startsWith("#"))
+                .toList();
+    }
+
+    /** The whole resource. */
+    static String text(Class<?> beside, String resource) {
         try (InputStream stream = beside.getResourceAsStream(resource)) {
-            return new String(stream.readAllBytes(), StandardCharsets.UTF_8)
-                    .lines()
-                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
-                    .toList();
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

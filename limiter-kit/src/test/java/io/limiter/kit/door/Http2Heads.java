@@ -2,14 +2,11 @@ package io.limiter.kit.door;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Heads of requests of HTTP/2: their fields, in order. */
 final class Http2Heads {
     private Http2Heads() {}
-
-    private static List<String> head(String... fields) {
-        return List.of(fields);
-    }
 
     static List<String> to(String path, String... others) {
         List<String> all =
@@ -52,16 +49,16 @@ final class Http2Heads {
             all.add(to(path));
         }
         for (String authority : List.of("", "h:99999", "user@h", "h/page", "[::1", "h, other", " h")) {
-            all.add(head(":method: GET", ":scheme: https", ":authority: " + authority, ":path: /page"));
+            all.add(List.of(":method: GET", ":scheme: https", ":authority: " + authority, ":path: /page"));
         }
-        all.add(head(":method: GET", ":scheme: https", ":path: /page"));
-        all.add(head(":method: GET", ":scheme: https", ":path: /page", "host: h"));
-        all.add(head(":method: GET", ":scheme: https", ":authority: h"));
-        all.add(head(":scheme: https", ":authority: h", ":path: /page"));
-        all.add(head(":method: GET", ":authority: h", ":path: /page"));
-        all.add(head(":method: GET", ":scheme: odd", ":authority: h", ":path: /page"));
-        all.add(head(":method: GET /x", ":scheme: https", ":authority: h", ":path: /page"));
-        all.add(head(":method: CONNECT", ":authority: h"));
+        all.add(List.of(":method: GET", ":scheme: https", ":path: /page"));
+        all.add(List.of(":method: GET", ":scheme: https", ":path: /page", "host: h"));
+        all.add(List.of(":method: GET", ":scheme: https", ":authority: h"));
+        all.add(List.of(":scheme: https", ":authority: h", ":path: /page"));
+        all.add(List.of(":method: GET", ":authority: h", ":path: /page"));
+        all.add(List.of(":method: GET", ":scheme: odd", ":authority: h", ":path: /page"));
+        all.add(List.of(":method: GET /x", ":scheme: https", ":authority: h", ":path: /page"));
+        all.add(List.of(":method: CONNECT", ":authority: h"));
         all.add(to("/page", "host: other"));
         all.add(to("/page", "host: h", "host: other"));
         all.add(to("/page", ":authority: other"));
@@ -85,11 +82,7 @@ final class Http2Heads {
         all.add(to("/page", "expect: 100-continue"));
         all.add(to("/page", "x-large: " + "a".repeat(7_000)));
         all.add(to("/page", "x-large: " + "a".repeat(100_000)));
-        String[] many = new String[3_000];
-        for (int i = 0; i < many.length; i++) {
-            many[i] = "x-key: " + i;
-        }
-        all.add(to("/page", many));
+        all.add(to("/page", IntStream.range(0, 3_000).mapToObj(i -> "x-key: " + i).toArray(String[]::new)));
         return all;
     }
 }

@@ -14,7 +14,12 @@ import org.jspecify.annotations.Nullable;
  * The rules of docs/client-address.md once more, as plainly as they can be written: everything is parsed, by regular
  * expressions and another library, then looked at. It shares no code with what it is compared with.
  */
-public final class NaiveWalk {
+public record NaiveWalk(
+        List<String> networks,
+        boolean everybody,
+        int hops,
+        @Nullable String header,
+        int prefix) {
     private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
     private static final String QUOTED = "\"(?:[^\"\\\\]|\\\\.)*\"";
     private static final Pattern PAIR = Pattern.compile("(" + TOKEN + ")=(" + TOKEN + "|" + QUOTED + ")");
@@ -39,20 +44,6 @@ public final class NaiveWalk {
 
     /** The peer of a connection without an address. */
     private static final String NONE = "none";
-
-    private final List<String> networks;
-    private final boolean everybody;
-    private final int hops;
-    private final @Nullable String header;
-    private final int prefix;
-
-    public NaiveWalk(List<String> networks, boolean everybody, int hops, @Nullable String header, int prefix) {
-        this.networks = networks;
-        this.everybody = everybody;
-        this.hops = hops;
-        this.header = header;
-        this.prefix = prefix;
-    }
 
     private static IPAddressStringParameters plain() {
         IPAddressStringParameters.Builder plain = new IPAddressStringParameters.Builder()
