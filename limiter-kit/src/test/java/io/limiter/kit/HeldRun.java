@@ -104,7 +104,7 @@ public final class HeldRun {
             case TAKE, LOOK -> {
                 Mode mode = step.kind() == HeldTraffic.Kind.TAKE ? Mode.TAKE : Mode.LOOK;
                 Decision decision = backend.decideNow(step.charges(), mode);
-                compare(step, mode, decision, where);
+                TrafficRun.compare(model, step.charges(), mode, step.now(), decision, where);
                 if (mode == Mode.TAKE || !decision.allowed()) {
                     keepsItsWord(decision, false, step.now(), number, where);
                 }
@@ -121,10 +121,7 @@ public final class HeldRun {
                         decision.outcomes().toString(),
                         where);
                 keepsItsWord(decision, true, step.now(), number, where);
-                full += decision.outcomes().stream()
-                                .anyMatch(one -> one.reason() == io.limiter.LimitOutcome.DenialReason.HOLDS_FULL)
-                        ? 1
-                        : 0;
+                full += isFull(decision) ? 1 : 0;
                 if (decision.allowed()) {
                     decision.charges().forEach(charge -> checkSum(charge, step.now(), where));
                     remember(reserved, new Reserved(decision, step.terms()));
@@ -152,23 +149,15 @@ public final class HeldRun {
         }
     }
 
+    private static boolean isFull(Decision decision) {
+        return decision.outcomes().stream().anyMatch(one -> one.reason() == LimitOutcome.DenialReason.HOLDS_FULL);
+    }
+
     private static <T> void remember(List<T> last, T one) {
         last.add(one);
         if (last.size() > HeldTraffic.REMEMBERED) {
             last.remove(0);
         }
-    }
-
-    private void compare(HeldTraffic.Step step, Mode mode, Decision decision, String where) {
-        if (decision.source() == Decision.Source.CACHED_DENIAL) {
-            List<LimitOutcome> now = model.decide(step.charges(), Mode.LOOK, step.now());
-            decision.outcomes().forEach(told -> TrafficRun.compareKnown(now, told, where));
-            return;
-        }
-        assertEquals(
-                model.decide(step.charges(), mode, step.now()).toString(),
-                decision.outcomes().toString(),
-                where);
     }
 
     /** The invariant: a reservation is granted only where all fits. */
@@ -200,22 +189,15 @@ public final class HeldRun {
         if (!decision.allowed() || !refunded.add(decision)) {
             return;
         }
-        boolean expected = false;
-        for (LimitOutcome outcome : decision.outcomes()) {
-            expected |= outcome.charge().permits() > 0
-                    && outcome.limit().permits() > 0
-                    && model.refund(outcome, step.now());
-        }
+        boolean expected = model.refund(decision, step.now());
         boolean given = backend.refund(decision).toCompletableFuture().join();
         assertEquals(expected, given, () -> where + ": refund of " + decision);
     }
 
     private void keepsItsWord(Decision decision, boolean isReservation, long now, int number, String where) {
-        boolean isFull = decision.outcomes().stream()
-                .anyMatch(one -> one.reason() == io.limiter.LimitOutcome.DenialReason.HOLDS_FULL);
         int open = decision.charges().stream().mapToInt(holds::open).max().orElse(0);
         if (decision.source() == Decision.Source.CACHED_DENIAL
-                || isFull
+                || isFull(decision)
                 || open > NaiveHolds.PORTION
                 || model.areCut(decision.charges(), now)) {
             return;

@@ -2,6 +2,7 @@ package io.limiter.kit;
 
 import io.limiter.Backend.Mode;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Algorithm;
@@ -96,6 +97,18 @@ public final class NaiveLimiter {
                     case CONCURRENT -> 0;
                     default -> stamp;
                 });
+    }
+
+    /** Gives back what a decision took, without calls in flight; whether that was anything. */
+    boolean refund(Decision decision, long now) {
+        boolean given = false;
+        for (LimitOutcome outcome : decision.outcomes()) {
+            given |= outcome.charge().permits() > 0
+                    && outcome.limit().permits() > 0
+                    && !outcome.isInFlight()
+                    && refund(outcome, now);
+        }
+        return given;
     }
 
     /** Gives back what an outcome took. */

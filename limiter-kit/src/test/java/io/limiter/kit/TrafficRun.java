@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend;
 import io.limiter.Backend.Mode;
+import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.ManualTime;
@@ -87,12 +88,13 @@ public final class TrafficRun {
     }
 
     private void run(Backend backend, RateLimiter limiter, Traffic.Step step, int number) {
+        String where = name + ", step " + number + ": " + step;
         switch (step.kind()) {
             case TAKE -> {
                 Decision decision =
                         limiter.tryAcquire(PermitRequest.of(step.charges()).withEnd());
-                compare(step, number, decision);
-                keepsItsWord(limiter, step, number, decision);
+                compare(step, decision, where);
+                keepsItsWord(limiter, step, number, decision, where);
                 takes++;
                 denials += decision.allowed() ? 0 : 1;
                 decisions.add(decision);
@@ -107,22 +109,22 @@ public final class TrafficRun {
             case LOOK -> {
                 Decision decision =
                         limiter.tryAcquire(PermitRequest.of(step.charges()).withLook());
-                compare(step, number, decision);
+                compare(step, decision, where);
                 if (!decision.allowed()) {
-                    keepsItsWord(limiter, step, number, decision);
+                    keepsItsWord(limiter, step, number, decision, where);
                 }
             }
             case REFUND -> {
                 int index = decisions.size() - 1 - step.earlier();
                 if (index >= 0) {
                     endInFlight(backend, decisions.get(index));
-                    refund(limiter, decisions.get(index), step, number);
+                    refund(limiter, decisions.get(index), step.now(), where);
                 }
             }
             case CONFIRM -> {
                 int index = decisions.size() - 1 - step.earlier();
                 if (index >= 0) {
-                    confirm(limiter, decisions.get(index), step, number);
+                    confirm(limiter, decisions.get(index), step.now(), where);
                 }
             }
             case RESET -> {
@@ -173,24 +175,30 @@ public final class TrafficRun {
                         .join());
     }
 
-    private void compare(Traffic.Step step, int number, Decision decision) {
+    private void compare(Traffic.Step step, Decision decision, String where) {
+        remembered += decision.source() == Decision.Source.CACHED_DENIAL ? 1 : 0;
+        compare(model, step.charges(), step.mode(), step.now(), decision, where);
+    }
+
+    /** Fails unless the model decides the same. */
+    static void compare(
+            NaiveLimiter model, List<Charge> charges, Mode mode, long now, Decision decision, String where) {
         if (decision.source() == Decision.Source.CACHED_DENIAL) {
-            remembered++;
-            List<LimitOutcome> now = model.decide(step.charges(), Mode.LOOK, step.now());
-            decision.outcomes().forEach(told -> compareKnown(now, told, name + ", step " + number + ": " + step));
-            return;
+            List<LimitOutcome> exact = model.decide(charges, Mode.LOOK, now);
+            decision.outcomes().forEach(told -> compareKnown(exact, told, where));
+        } else {
+            assertEquals(
+                    model.decide(charges, mode, now).toString(),
+                    decision.outcomes().toString(),
+                    where);
         }
-        assertEquals(
-                model.decide(step.charges(), step.mode(), step.now()).toString(),
-                decision.outcomes().toString(),
-                () -> name + ", step " + number + ": " + step);
     }
 
     /**
      * A remembered denial is one still. What is known of a lower cost, or of the time before there was more quota, is a bound
      * of the numbers.
      */
-    static void compareKnown(List<LimitOutcome> model, LimitOutcome told, String where) {
+    private static void compareKnown(List<LimitOutcome> model, LimitOutcome told, String where) {
         LimitOutcome exact = model.stream()
                 .filter(one -> one.limit().equals(told.limit()) && one.charge().equals(told.charge()))
                 .findFirst()
@@ -204,11 +212,10 @@ public final class TrafficRun {
     }
 
     /** The times in the answer, asked of the model after each step and of the backend after some. */
-    private void keepsItsWord(RateLimiter limiter, Traffic.Step step, int number, Decision decision) {
+    private void keepsItsWord(RateLimiter limiter, Traffic.Step step, int number, Decision decision, String where) {
         if (decision.source() == Decision.Source.CACHED_DENIAL || model.areCut(step.charges(), step.now())) {
             return;
         }
-        String where = name + ", step " + number + ": " + step;
         ToldTimes.check(decision, step.now(), where, (charges, now) -> model.decide(charges, Mode.LOOK, now));
         if (number % ASKED_AGAIN == 0) {
             ToldTimes.check(decision, step.now(), where, (charges, now) -> {
@@ -219,31 +226,21 @@ public final class TrafficRun {
         }
     }
 
-    private void refund(RateLimiter limiter, Decision decision, Traffic.Step step, int number) {
-        boolean expected = false;
-        if (decision.allowed() && refunded.add(decision)) {
-            for (LimitOutcome outcome : decision.outcomes()) {
-                expected |= outcome.charge().permits() > 0
-                        && outcome.limit().permits() > 0
-                        && !outcome.isInFlight()
-                        && model.refund(outcome, step.now());
-            }
-        }
-        boolean given = limiter.refund(decision);
-        assertEquals(expected, given, () -> name + ", step " + number + ": refund of " + decision);
+    private void refund(RateLimiter limiter, Decision decision, long now, String where) {
+        boolean expected = decision.allowed() && refunded.add(decision) && model.refund(decision, now);
+        assertEquals(expected, limiter.refund(decision), () -> where + ": refund of " + decision);
     }
 
-    private void confirm(RateLimiter limiter, Decision decision, Traffic.Step step, int number) {
+    private void confirm(RateLimiter limiter, Decision decision, long now, String where) {
         List<LimitOutcome> bought = decision.outcomes().stream()
                 .filter(outcome -> outcome.limit().algorithm() == Algorithm.ALLOTMENT
                         && outcome.charge().permits() > 0)
                 .toList();
         boolean expected = decision.allowed() && !bought.isEmpty();
         for (LimitOutcome outcome : expected ? bought : List.<LimitOutcome>of()) {
-            expected &= outcome.limit().permits() > 0 && model.confirm(outcome, step.now());
+            expected &= outcome.limit().permits() > 0 && model.confirm(outcome, now);
         }
-        assertEquals(
-                expected, limiter.confirm(decision), () -> name + ", step " + number + ": confirmation of " + decision);
+        assertEquals(expected, limiter.confirm(decision), () -> where + ": confirmation of " + decision);
     }
 
     @Override

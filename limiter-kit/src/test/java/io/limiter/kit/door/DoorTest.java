@@ -3,16 +3,16 @@ package io.limiter.kit.door;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.Decision;
 import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Configs;
+import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.Vectors;
 import io.limiter.kit.door.Client.Response;
@@ -81,16 +81,9 @@ public abstract class DoorTest {
         return new Reply(status == null ? 200 : Integer.parseInt(status));
     }
 
-    /** How many permits are left of the only limit of a policy. */
-    private long left(String rules, String policy, PartitionKey key) {
-        Decision looked =
-                limiter.tryAcquire(PermitRequest.of(Configs.of(rules).policies().get(policy), key, 1)
-                        .withLook());
-        return looked.outcomes().get(0).remaining() + (looked.allowed() ? 1 : 0);
-    }
-
     private void assertLeft(long left, String rules, String policy, PartitionKey key, String after) {
-        Await.until(left + " left after " + after, () -> left(rules, policy, key) == left);
+        Policy limited = Configs.of(rules).policies().get(policy);
+        Await.until(left + " left after " + after, () -> Looks.left(limiter, limited, key) == left);
     }
 
     /** doors.txt: a configuration, and exchanges: what is sent, and the whole answer except what the server adds of its own. */
@@ -173,9 +166,7 @@ public abstract class DoorTest {
         List<String> differing = new ArrayList<>();
         for (String target : spellings()) {
             int before = ways.size();
-            int status = new Client(running.port(), List.of("GET " + target + " HTTP/1.1", "Host: h"))
-                    .response()
-                    .status();
+            int status = status(target);
             if (ways.size() > before) {
                 ways.add(target);
             }
@@ -201,7 +192,7 @@ public abstract class DoorTest {
         });
         for (String target : spellings()) {
             int before = ways.size();
-            new Client(running.port(), List.of("GET " + target + " HTTP/1.1", "Host: h")).response();
+            status(target);
             if (ways.size() > before) {
                 ways.add(target);
             }
@@ -319,35 +310,8 @@ public abstract class DoorTest {
     @ParameterizedTest
     @MethodSource("doors")
     void usersRolesAndAddressesAreThoseOfTheCaller(Door door) throws Exception {
-        start(door, """
-                limiter.client-ip.trusted-proxies = 10.0.0.0/8
-                limiter.deny.addresses = 203.0.113.0/24
-                limiter.exempt.addresses = 198.51.100.1
-                limiter.rules.api.path = /*
-                limiter.rules.api.key = ip + user
-                limiter.rules.api.limits = 1/1h fixed
-                limiter.rules.api.exempt.roles = ADMIN
-                """, DoorTest::ok);
-        for (String caller : List.of(
-                "Test-Address: 192.0.2.1",
-                "Test-Address: 192.0.2.2",
-                "Test-Address: 2001:db8::1",
-                "Test-Address: 10.0.0.1|X-Forwarded-For: 192.0.2.3",
-                "Test-Address: 10.0.0.1|X-Forwarded-For: 192.0.2.9|X-Forwarded-For: 192.0.2.4, 10.0.0.2",
-                "Test-Address: 192.0.2.1|Test-User: ann",
-                "Test-Address: 192.0.2.1|Test-User: bob")) {
-            String[] headers = caller.split("\\|");
-            assertEquals(200, status("/", headers), caller);
-            assertEquals(429, status("/", headers), caller);
-        }
-        assertEquals(429, status("/", "Test-Address: 192.0.2.1", "X-Forwarded-For: 192.0.2.77"), "not trusted");
-        assertEquals(429, status("/", "Test-Address: 2001:db8::2"), "the same network");
-        assertEquals(429, status("/", "Test-Address: 10.0.0.9", "X-Forwarded-For: 192.0.2.3"), "another proxy");
-        for (int i = 0; i < 3; i++) {
-            assertEquals(403, status("/", "Test-Address: 203.0.113.7"));
-            assertEquals(200, status("/", "Test-Address: 198.51.100.1"));
-            assertEquals(200, status("/", "Test-Address: 192.0.2.1", "Test-User: eve", "Test-Role: ADMIN"));
-        }
+        start(door, Callers.RULES, DoorTest::ok);
+        Callers.assertKnown(headers -> status("/", headers));
     }
 
     /** 40 000 chains under 80 configurations in a long run. What a server refuses itself reaches no rule. */

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.limiter.Charge;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Configs;
 import io.limiter.kit.Heard;
+import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -103,12 +103,7 @@ public abstract class Http2Test {
     }
 
     private long left(String policy) {
-        return limiter.tryAcquire(PermitRequest.of(policies.get(policy), PartitionKey.global(), 1)
-                                .withLook())
-                        .outcomes()
-                        .get(0)
-                        .remaining()
-                + 1;
+        return Looks.left(limiter, policies.get(policy), PartitionKey.global());
     }
 
     private long counted(String policy) {
