@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ClientCall;
-import io.grpc.Grpc;
+import io.grpc.ClientInterceptors;
 import io.grpc.HandlerRegistry;
-import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
@@ -16,8 +16,8 @@ import io.grpc.Server;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status.Code;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.ServerCalls;
-import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.Await;
@@ -26,27 +26,14 @@ import io.limiter.kit.door.Spellings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Clients that try to get around the rules. */
-class AttackTest {
-
-    private final RateLimiter decides = CallSite.decides(false);
-
-    /** The method by which it is called: the server of the test serves each name. */
-    private CallSite serving(String rules, AtomicInteger served) throws Exception {
-        return CallSite.start(decides, rules, (message, to) -> {
-            served.incrementAndGet();
-            return message;
-        });
-    }
-
+class AttackTest extends HandOver {
     @Test
     void noSpellingOfAMethodGetsAroundItsRule() throws Exception {
-        AtomicInteger served = new AtomicInteger();
         List<String> ways = new ArrayList<>(List.of(
                 "t.votes/Vote",
                 "t.Votes/vote",
@@ -72,18 +59,14 @@ class AttackTest {
         for (int i = 0; i < all.size(); i += Repeats.of(5, 1)) {
             ways.add(all.get(i).substring(1).replace("static", "t.Votes").replace("admin", "Vote"));
         }
-        try (decides;
-                CallSite site = serving(
-                        "limiter.rules.r.path = /t.Votes/Vote\nlimiter.rules.r.limits = 0/1h fixed\n", served)) {
-            assertEquals(Code.RESOURCE_EXHAUSTED, site.code());
-            for (String way : ways) {
-                if (way.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-                    Talk talk = new Talk(site.channel(), CallSite.method(way, MethodType.UNARY), CallOptions.DEFAULT);
-                    assertNotEquals(Code.OK, talk.say("v").code(), way);
-                }
+        start("limiter.rules.r.path = /t.Votes/Vote\nlimiter.rules.r.limits = 0/1h fixed\n", builder -> builder);
+        assertEquals(Code.RESOURCE_EXHAUSTED, site.code());
+        for (String way : ways) {
+            if (way.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+                assertNotEquals(Code.OK, CallSite.unary(site.channel, way, "v").end().code(), way);
             }
-            assertEquals(0, served.get());
         }
+        assertEquals(0, served.get());
     }
 
     /** A server that serves each name, as a proxy does: only what has one reading, and is exempt in it, is not counted. */
@@ -94,13 +77,13 @@ class AttackTest {
                         limiter.rules.all.limits = 0/1h fixed
                         limiter.rules.all.except = /health, /static/*, /img/{size}/logo.png
                         """), decides);
-        List<String> served = new CopyOnWriteArrayList<>();
+        List<String> names = new CopyOnWriteArrayList<>();
         HandlerRegistry any = new HandlerRegistry() {
             @Override
             public ServerMethodDefinition<?, ?> lookupMethod(String name, @Nullable String authority) {
                 return ServerMethodDefinition.create(
                         CallSite.method(name, MethodType.UNARY), ServerCalls.asyncUnaryCall((message, observer) -> {
-                            served.add(name);
+                            names.add(name);
                             observer.onNext(message);
                             observer.onCompleted();
                         }));
@@ -111,22 +94,17 @@ class AttackTest {
                 .intercept(RateLimitServerInterceptor.builder(limiter).build())
                 .build()
                 .start();
-        ManagedChannel channel = Grpc.newChannelBuilderForAddress(
-                        "127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
-                .build();
-        try (decides) {
+        ManagedChannel channel = CallSite.connect(server.getPort());
+        try {
             List<String> all = Spellings.all(Repeats.of(300, 3_000));
             for (int i = 0; i < all.size(); i += Repeats.of(2, 1)) {
                 String way = all.get(i).substring(1);
                 if (way.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-                    new Talk(channel, CallSite.method(way, MethodType.UNARY), CallOptions.DEFAULT)
-                            .say("v")
-                            .over()
-                            .end();
+                    CallSite.unary(channel, way, "v").end();
                 }
             }
-            assertTrue(served.size() >= 3, "the exempt paths themselves: " + served);
-            List<String> ways = served.stream()
+            assertTrue(names.size() >= 3, "the exempt paths themselves: " + names);
+            List<String> ways = names.stream()
                     .filter(name -> !name.matches("health|static(/.*)?|img/[^/]+/logo.png")
                             || name.matches(".*(;|%|\\\\|//|/[.]{1,2}(/.*)?$).*"))
                     .toList();
@@ -140,71 +118,57 @@ class AttackTest {
     /** A key that is sent twice, or as bytes, or in another case, is no new client. */
     @Test
     void metadataMakeNoNewClients() throws Exception {
-        AtomicInteger served = new AtomicInteger();
-        String rules = """
+        start("""
                 limiter.rules.r.path = /*
                 limiter.rules.r.key = header:X-Api-Key
                 limiter.rules.r.limits = 3/1h fixed
-                """;
-        try (decides;
-                CallSite site = serving(rules, served)) {
-            assertEquals(Code.OK, site.code("X-API-KEY: a"));
-            assertEquals(Code.OK, site.code("x-api-key: a"));
-            assertEquals(Code.OK, site.code("X-Api-Key: a", "X-Api-Key: a"));
-            assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key: a"));
-            // Ambiguous, empty or missing: by address.
-            assertEquals(Code.OK, site.code("X-Api-Key: b", "X-Api-Key: c"));
-            assertEquals(Code.OK, site.code("X-Api-Key: d", "X-Api-Key: e"));
-            assertEquals(Code.OK, site.code());
-            assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key: f", "X-Api-Key: g"));
-            assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key:  "));
-            assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key:  a "));
-            Metadata bytes = new Metadata();
-            bytes.put(Metadata.Key.of("x-api-key-bin", Metadata.BINARY_BYTE_MARSHALLER), new byte[] {1, 2, 3});
-            assertEquals(
-                    Code.RESOURCE_EXHAUSTED,
-                    new Talk(
-                                    io.grpc.ClientInterceptors.intercept(
-                                            site.channel(),
-                                            io.grpc.stub.MetadataUtils.newAttachHeadersInterceptor(bytes)),
-                                    CallSite.method("t.Votes/Vote", MethodType.UNARY),
-                                    CallOptions.DEFAULT)
-                            .say("v")
-                            .code());
-            assertEquals(6, served.get());
-        }
+                """, builder -> builder);
+        assertEquals(Code.OK, site.code("X-API-KEY: a"));
+        assertEquals(Code.OK, site.code("x-api-key: a"));
+        assertEquals(Code.OK, site.code("X-Api-Key: a", "X-Api-Key: a"));
+        assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key: a"));
+        // Ambiguous, empty or missing: by address.
+        assertEquals(Code.OK, site.code("X-Api-Key: b", "X-Api-Key: c"));
+        assertEquals(Code.OK, site.code("X-Api-Key: d", "X-Api-Key: e"));
+        assertEquals(Code.OK, site.code());
+        assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key: f", "X-Api-Key: g"));
+        assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key:  "));
+        assertEquals(Code.RESOURCE_EXHAUSTED, site.code("X-Api-Key:  a "));
+        Metadata bytes = new Metadata();
+        bytes.put(Metadata.Key.of("x-api-key-bin", Metadata.BINARY_BYTE_MARSHALLER), new byte[] {1, 2, 3});
+        Channel sending = ClientInterceptors.intercept(site.channel, MetadataUtils.newAttachHeadersInterceptor(bytes));
+        assertEquals(
+                Code.RESOURCE_EXHAUSTED,
+                CallSite.unary(sending, "t.Votes/Vote", "v").end().code());
+        assertEquals(6, served.get());
     }
 
     /** Too much metadata is refused by the server, and what is just small enough is counted in time. */
     @Test
     void largeMetadata() throws Exception {
-        AtomicInteger served = new AtomicInteger();
-        String rules = """
+        start("""
                 limiter.client-ip.trusted-proxies = 127.0.0.0/8
                 limiter.rules.r.path = /*
                 limiter.rules.r.limits = 2/1h fixed
                 limiter.rules.flight.path = /*
                 limiter.rules.flight.key = global
-                limiter.rules.flight.limits = 5 concurrent
-                """;
+                limiter.rules.flight.limits = 9 concurrent
+                """, builder -> builder);
         String hops = String.join(
                 ", ",
                 IntStream.range(0, 450).mapToObj(i -> "192.0.2." + i % 250).toList());
         String[] lines = IntStream.range(0, 120)
                 .mapToObj(i -> "X-Forwarded-For: 192.0.2." + i)
                 .toArray(String[]::new);
-        try (decides;
-                CallSite site = serving(rules, served)) {
-            for (int i = 0; i < 4; i++) {
-                // The last hop is the client.
-                assertEquals(i < 2 ? Code.OK : Code.RESOURCE_EXHAUSTED, site.code("X-Forwarded-For: " + hops));
-                assertEquals(i < 2 ? Code.OK : Code.RESOURCE_EXHAUSTED, site.code(lines));
-            }
-            int before = served.get();
-            assertNotEquals(Code.OK, site.code("X-Large: " + "x".repeat(60_000)));
-            assertEquals(before, served.get());
-            Await.until("nothing is in flight", () -> site.left("flight") == 5);
+        for (int i = 0; i < 4; i++) {
+            // The last hop is the client.
+            assertEquals(i < 2 ? Code.OK : Code.RESOURCE_EXHAUSTED, site.code("X-Forwarded-For: " + hops));
+            assertEquals(i < 2 ? Code.OK : Code.RESOURCE_EXHAUSTED, site.code(lines));
         }
+        int before = served.get();
+        assertNotEquals(Code.OK, site.code("X-Large: " + "x".repeat(60_000)));
+        assertEquals(before, served.get());
+        assertNothingInFlight();
     }
 
     private static final String IN_FLIGHT = """
@@ -220,58 +184,49 @@ class AttackTest {
     /** A flood of streams that are reset at once (CVE-2023-44487): each one that reaches the service is counted, and holds nothing. */
     @Test
     void streamsThatAreResetAreCountedAndHoldNothing() throws Exception {
-        AtomicInteger served = new AtomicInteger();
-        try (decides;
-                CallSite site = CallSite.start(decides, IN_FLIGHT, (message, to) -> {
-                    served.incrementAndGet();
-                    return null;
-                })) {
-            int calls = Repeats.of(500, 50_000);
-            for (int i = 0; i < calls; i++) {
-                site.vote("v").cancel();
-            }
-            Await.until("nothing is in flight", () -> site.left("flight") == 900);
-            long counted = 100_000 - site.left("kept");
-            assertTrue(counted >= served.get() && counted <= calls, counted + " counted, " + served + " served");
+        site = CallSite.start(decides, IN_FLIGHT, (message, to) -> {
+            served.incrementAndGet();
+            return null;
+        });
+        int calls = Repeats.of(500, 50_000);
+        for (int i = 0; i < calls; i++) {
+            site.vote("v").cancel();
         }
+        Await.until("nothing is in flight", () -> site.left("flight") == 900);
+        long counted = site.taken("kept", 100_000);
+        assertTrue(counted >= served.get() && counted <= calls, counted + " counted, " + served + " served");
     }
 
     /** A client that reads nothing: its permit is free when the service has closed the call. */
     @Test
     void slowReadersHoldNoPermits() throws Exception {
-        AtomicInteger served = new AtomicInteger();
-        try (decides;
-                CallSite site = serving(IN_FLIGHT, served)) {
-            for (int i = 0; i < 20; i++) {
-                ClientCall<String, String> call = site.channel()
-                        .newCall(CallSite.method("t.Votes/Watch", MethodType.SERVER_STREAMING), CallOptions.DEFAULT);
-                call.start(new ClientCall.Listener<>() {}, new Metadata());
-                call.sendMessage("v".repeat(100_000));
-                call.halfClose();
-            }
-            Await.until("all are served", () -> served.get() == 20);
-            Await.until("nothing is in flight", () -> site.left("flight") == 900);
+        start(IN_FLIGHT, builder -> builder);
+        for (int i = 0; i < 20; i++) {
+            ClientCall<String, String> call = site.channel.newCall(
+                    CallSite.method("t.Votes/Watch", MethodType.SERVER_STREAMING), CallOptions.DEFAULT);
+            call.start(new ClientCall.Listener<>() {}, new Metadata());
+            call.sendMessage("v".repeat(100_000));
+            call.halfClose();
         }
+        Await.until("all are served", () -> served.get() == 20);
+        Await.until("nothing is in flight", () -> site.left("flight") == 900);
     }
 
     /** A client that sends messages before it is admitted, or after it was denied. */
     @Test
     void messagesBeforeTheDecisionAreNotLostAndAfterADenialNotServed() throws Exception {
-        AtomicInteger served = new AtomicInteger();
-        String rules = """
+        start("""
                 limiter.rules.r.path = /*
                 limiter.rules.r.limits = 20/1s token-bucket burst 1
-                limiter.rules.r.wait = 20s
-                """;
-        try (decides;
-                CallSite site = serving(rules, served)) {
-            List<Talk> talks = IntStream.range(0, 5)
-                    .mapToObj(i -> site.chat().say("1", "2", "3", "4", "5").over())
-                    .toList();
-            for (Talk talk : talks) {
-                assertEquals(List.of("1", "2", "3", "4", "5"), talk.end().messages());
-            }
-            assertTrue(served.get() == 25);
+                limiter.rules.r.wait = 1m
+                """, builder -> builder);
+        List<Talk> talks = IntStream.range(0, 5)
+                .mapToObj(i -> site.chat().say("1", "2", "3", "4", "5").over())
+                .toList();
+        timer.advanceUntil("all have had their turn", () -> talks.stream().allMatch(Talk::isOver));
+        for (Talk talk : talks) {
+            assertEquals(List.of("1", "2", "3", "4", "5"), talk.end().messages());
         }
+        assertEquals(25, served.get());
     }
 }

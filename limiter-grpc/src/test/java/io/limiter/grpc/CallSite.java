@@ -31,12 +31,8 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
-import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
-import io.limiter.kit.RedisServers;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -63,10 +59,10 @@ import org.jspecify.annotations.Nullable;
  * the client), Watch (many to it) and Chat (both). The metadata Test-Address and Test-User become peer and user.
  */
 final class CallSite implements AutoCloseable {
-    static final Context.Key<String> USER = Context.key("test-user");
+    private static final Context.Key<String> USER = Context.key("test-user");
 
     private final Server server;
-    private final ManagedChannel channel;
+    final ManagedChannel channel;
     final RateLimitServerInterceptor interceptor;
     final Limiter limiter;
     /** How many messages have reached the limiter. */
@@ -83,7 +79,8 @@ final class CallSite implements AutoCloseable {
         String answer(String message, StreamObserver<String> observer) throws Exception;
     }
 
-    private CallSite(
+    /** With interceptors after that of the limiter. */
+    CallSite(
             Limiter limiter,
             App app,
             UnaryOperator<RateLimitServerInterceptor.Builder> with,
@@ -100,20 +97,12 @@ final class CallSite implements AutoCloseable {
                         ServerInterceptors.intercept(service(app), after), interceptor, new Disguise()))
                 .build()
                 .start();
-        this.channel = connect();
+        this.channel = connect(server.getPort());
     }
 
-    /** A connection of its own, for one who cuts it. */
-    ManagedChannel connect() {
-        return Grpc.newChannelBuilderForAddress("127.0.0.1", server.getPort(), InsecureChannelCredentials.create())
+    static ManagedChannel connect(int port) {
+        return Grpc.newChannelBuilderForAddress("127.0.0.1", port, InsecureChannelCredentials.create())
                 .build();
-    }
-
-    static RateLimiter decides(boolean inRedis) {
-        return RateLimiters.on(
-                inRedis
-                        ? Backends.connected(Backends.redis().address(RedisServers.single()))
-                        : InProcessBackend.create());
     }
 
     static CallSite start(RateLimiter decides, String rules, App app) throws IOException {
@@ -123,17 +112,7 @@ final class CallSite implements AutoCloseable {
     static CallSite start(
             RateLimiter decides, String rules, App app, UnaryOperator<RateLimitServerInterceptor.Builder> with)
             throws IOException {
-        return start(Limiter.of(config(rules), decides), app, with);
-    }
-
-    /** With interceptors after that of the limiter. */
-    static CallSite start(
-            Limiter limiter,
-            App app,
-            UnaryOperator<RateLimitServerInterceptor.Builder> with,
-            ServerInterceptor... after)
-            throws IOException {
-        return new CallSite(limiter, app, with, after);
+        return new CallSite(Limiter.of(config(rules), decides), app, with);
     }
 
     static LimiterConfig config(String rules) {
@@ -411,10 +390,6 @@ final class CallSite implements AutoCloseable {
         return most - left(policy);
     }
 
-    ManagedChannel channel() {
-        return channel;
-    }
-
     private Talk talk(String method, MethodType type, String... headers) {
         return new Talk(channel, method("t.Votes/" + method, type), CallOptions.DEFAULT, headers);
     }
@@ -431,9 +406,24 @@ final class CallSite implements AutoCloseable {
         return talk("Watch", MethodType.SERVER_STREAMING, headers);
     }
 
+    /** A call of one message. */
+    static Talk unary(Channel channel, String method, String message, String... headers) {
+        return new Talk(channel, method(method, MethodType.UNARY), CallOptions.DEFAULT, headers)
+                .say(message)
+                .over();
+    }
+
     /** A call of Vote. */
     Talk vote(String message, String... headers) {
-        return talk("Vote", MethodType.UNARY, headers).say(message).over();
+        return unary(channel, "t.Votes/Vote", message, headers);
+    }
+
+    /** The same by a client that waits so long. */
+    Talk voteWithin(long millis) {
+        CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(millis, TimeUnit.MILLISECONDS);
+        return new Talk(channel, method("t.Votes/Vote", MethodType.UNARY), options)
+                .say("v")
+                .over();
     }
 
     Status.Code code(String... headers) {

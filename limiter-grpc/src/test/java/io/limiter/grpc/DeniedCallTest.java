@@ -6,19 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import com.google.rpc.RetryInfo;
-import io.grpc.CallOptions;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.limiter.grpc.CallSite.Ended;
-import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a client gets: status, trailers, and details that the classes of Google read. */
@@ -26,15 +22,15 @@ class DeniedCallTest extends HandOver {
     private static final Metadata.Key<byte[]> DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
-    private CallSite start(String rules) throws Exception {
-        site = CallSite.start(decides, rules, (message, to) -> message);
-        return site;
+    private static final String RULE = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = ";
+
+    private CallSite start(String limits) throws Exception {
+        return start(RULE + limits + "\n", builder -> builder);
     }
 
     @Test
     void theAnswerHasTheQuotaAndWhenToTryAgain() throws Exception {
-        CallSite site =
-                start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 2/10s fixed, 9/1h fixed\n");
+        start("2/10s fixed, 9/1h fixed");
         timer.time.advance(Duration.ofMillis(700));
         Ended first = site.vote("a").end();
         assertEquals(List.of("a"), first.messages());
@@ -64,13 +60,8 @@ class DeniedCallTest extends HandOver {
 
     @Test
     void aClientThatCantWaitSoLongIsNotToldToTryAgain() throws Exception {
-        CallSite site = start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 1/1h fixed\n");
-        site.vote("a").end();
-        Talk inTime = new Talk(
-                site.channel(),
-                CallSite.method("t.Votes/Vote", MethodType.UNARY),
-                CallOptions.DEFAULT.withDeadlineAfter(5, TimeUnit.SECONDS));
-        Ended denied = inTime.say("b").over().end();
+        start("1/1h fixed").vote("a").end();
+        Ended denied = site.voteWithin(5_000).end();
         assertEquals(Code.RESOURCE_EXHAUSTED, denied.code());
         assertEquals("-1", denied.trailer("grpc-retry-pushback-ms"));
         assertEquals("3600", denied.trailer("Retry-After"));
@@ -78,9 +69,7 @@ class DeniedCallTest extends HandOver {
 
     @Test
     void aCallThatIsNeverAllowedHasNoTimeToTryAgain() throws Exception {
-        Ended denied = start("limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 0/1h fixed\n")
-                .vote("a")
-                .end();
+        Ended denied = start("0/1h fixed").vote("a").end();
         assertEquals(Code.RESOURCE_EXHAUSTED, denied.code());
         assertEquals("-1", denied.trailer("grpc-retry-pushback-ms"));
         assertNull(denied.trailer("Retry-After"));
@@ -89,12 +78,10 @@ class DeniedCallTest extends HandOver {
 
     @Test
     void olderFieldsAndNone() throws Exception {
-        String rule = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 1/10s fixed\n";
-        Ended old =
-                start(rule + "limiter.http.headers = x-ratelimit\n").vote("a").end();
+        Ended old = start("1/10s fixed\nlimiter.http.headers = x-ratelimit").vote("a").end();
         assertEquals("0", old.trailer("X-RateLimit-Remaining"));
         stopSite();
-        Ended none = start("limiter.http.headers = none\n" + rule)
+        Ended none = start("1/10s fixed\nlimiter.http.headers = none")
                 .vote("a", "Test-Address: 192.0.2.1")
                 .end();
         assertNull(none.trailer("RateLimit"));
@@ -102,25 +89,22 @@ class DeniedCallTest extends HandOver {
 
     @Test
     void aHandlerAnswersAndOneThatFailsDoesNotAdmit() throws Exception {
-        String rule = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 0/1h fixed\n";
         GrpcRejectionHandler handler = (denial, standard, trailers) -> {
             trailers.put(GrpcRequest.key("limits"), String.join(",", denial.violatedPolicies()));
             return standard.withDescription("slower");
         };
-        site = CallSite.start(decides, rule, (message, to) -> message, builder -> builder.rejectionHandler(handler));
-        Ended denied = site.vote("a").end();
+        String rule = RULE + "0/1h fixed\n";
+        Ended denied = start(rule, builder -> builder.rejectionHandler(handler))
+                .vote("a")
+                .end();
         assertEquals("slower", denied.status().getDescription());
         assertEquals("vote", denied.trailer("limits"));
         stopSite();
-        site = CallSite.start(
-                decides,
-                rule,
-                (message, to) -> message,
-                builder -> builder.rejectionHandler((d, s, own) -> {
-                    own.put(GrpcRequest.key("half"), "done");
-                    own.discardAll(GrpcRequest.key("RateLimit"));
-                    throw new IllegalStateException("meant");
-                }));
+        start(rule, builder -> builder.rejectionHandler((d, s, own) -> {
+            own.put(GrpcRequest.key("half"), "done");
+            own.discardAll(GrpcRequest.key("RateLimit"));
+            throw new IllegalStateException("meant");
+        }));
         try (LogLines log = new LogLines()) {
             Ended standard = site.vote("a").end();
             assertEquals(Code.RESOURCE_EXHAUSTED, standard.code());
@@ -136,8 +120,7 @@ class DeniedCallTest extends HandOver {
         Metadata shared = new Metadata();
         shared.put(GrpcRequest.key("reason"), "meant");
         StatusRuntimeException answer = Status.NOT_FOUND.asRuntimeException(shared);
-        String rule = "limiter.rules.vote.path = /t.Votes/*\nlimiter.rules.vote.limits = 9/1h fixed\n";
-        site = CallSite.start(decides, rule, (message, to) -> {
+        site = CallSite.start(decides, RULE + "9/1h fixed\n", (message, to) -> {
             to.onError(answer);
             return null;
         });

@@ -12,6 +12,7 @@ import io.limiter.engine.ManualTimer;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.Await;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -68,7 +69,7 @@ abstract class HandOver {
     final CallSite start(
             String rules, UnaryOperator<RateLimitServerInterceptor.Builder> with, ServerInterceptor... after)
             throws Exception {
-        site = CallSite.start(
+        site = new CallSite(
                 Limiter.of(CallSite.config(rules), decides),
                 (message, to) -> {
                     served.incrementAndGet();
@@ -77,6 +78,13 @@ abstract class HandOver {
                 with,
                 after);
         return site;
+    }
+
+    /** No thread is free for what waits. */
+    static RateLimitServerInterceptor.Builder withoutThreads(RateLimitServerInterceptor.Builder builder) {
+        return builder.executor(task -> {
+            throw new RejectedExecutionException("full");
+        });
     }
 
     final void assertNothingInFlight() {
@@ -105,9 +113,5 @@ abstract class HandOver {
         awaitWaiting(1);
         timer.advance(1_000_000);
         return talk.end().code();
-    }
-
-    final Talk chat(String... headers) {
-        return site.chat(headers);
     }
 }

@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.grpc.CallOptions;
-import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall.Listener;
 import io.grpc.Status.Code;
 import io.limiter.grpc.CallSite.Talk;
@@ -13,7 +11,6 @@ import io.limiter.kit.Await;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -35,11 +32,7 @@ class HandOverTest extends HandOver {
         assertFalse(stays.isOver(), "no permit is due");
         timer.advance(1);
         assertEquals(Code.OK, stays.end().code());
-        Talk late = new Talk(
-                site.channel(),
-                CallSite.method("t.Votes/Vote", MethodType.UNARY),
-                CallOptions.DEFAULT.withDeadlineAfter(50, TimeUnit.MILLISECONDS));
-        assertEquals(Code.DEADLINE_EXCEEDED, late.say("v").code());
+        assertEquals(Code.DEADLINE_EXCEEDED, site.voteWithin(50).end().code());
         awaitWaiting(0);
         Talk second = site.vote("v");
         awaitWaiting(1);
@@ -50,11 +43,7 @@ class HandOverTest extends HandOver {
     /** The thread that has the decision is one of Redis' or of the clock's. */
     @Test
     void noServiceRunsWhereNoThreadIsFree() throws Exception {
-        start(
-                WAITS,
-                builder -> builder.executor(task -> {
-                    throw new RejectedExecutionException("full");
-                }));
+        start(WAITS, HandOver::withoutThreads);
         assertEquals(Code.OK, site.code());
         assertEquals(Code.UNAVAILABLE, codeAfterWaiting());
         assertEquals(1, served.get());
@@ -125,7 +114,7 @@ class HandOverTest extends HandOver {
                 }
             };
         }));
-        calling.complete(chat().say("1", "2"));
+        calling.complete(site.chat().say("1", "2"));
         awaitWaiting(1);
         timer.advance(1_000_000);
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");

@@ -10,6 +10,7 @@ import io.grpc.Status.Code;
 import io.limiter.RateLimiter;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Repeats;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,17 +58,13 @@ class ManyCallsTest {
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
     void manyAtOnce(boolean inRedis, boolean byMessage) throws Exception {
-        run(CallSite.decides(inRedis), byMessage ? BY_MESSAGE : RULES);
-    }
-
-    private static void run(RateLimiter decides, String rules) throws Exception {
         int each = Repeats.of(8, 400);
         LongAdder served = new LongAdder();
         LongAdder messages = new LongAdder();
         ScheduledExecutorService later = Executors.newScheduledThreadPool(2);
         ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
-        try (decides;
-                CallSite site = CallSite.start(decides, rules, (message, to) -> {
+        try (RateLimiter decides = Backends.limiter(inRedis);
+                CallSite site = CallSite.start(decides, byMessage ? BY_MESSAGE : RULES, (message, to) -> {
                     messages.increment();
                     if (!message.equals("more")) {
                         served.increment();
@@ -120,7 +117,7 @@ class ManyCallsTest {
             assertTrue(
                     refunded <= kept - ok.sum(),
                     "an answered call is refunded once: " + refunded + ", " + kept + ", " + ok);
-            if (rules.equals(BY_MESSAGE)) {
+            if (byMessage) {
                 assertTrue(site.taken("messages", 10_000_000) >= messages.sum(), "a message uncounted");
             }
             // All places are there again: exactly so many calls at once, and no more.
@@ -144,7 +141,7 @@ class ManyCallsTest {
                 ? CallOptions.DEFAULT.withDeadlineAfter(random.nextInt(4_000) + 200, TimeUnit.MICROSECONDS)
                 : CallOptions.DEFAULT;
         boolean isCut = random.nextInt(16) == 0;
-        ManagedChannel channel = isCut ? site.connect() : site.channel();
+        ManagedChannel channel = isCut ? CallSite.connect(site.port()) : site.channel;
         Talk talk = new Talk(
                 channel,
                 CallSite.method(
@@ -172,13 +169,13 @@ class ManyCallsTest {
     /** A connection that is cut takes its calls with it. */
     @Test
     void aCutConnectionEndsItsCalls() throws Exception {
-        try (RateLimiter decides = CallSite.decides(false);
+        try (RateLimiter decides = Backends.limiter(false);
                 CallSite site = CallSite.start(decides, RULES, (message, to) -> null)) {
             for (int i = 0; i < 10; i++) {
                 site.vote("waits");
             }
             Await.until("ten are in flight", () -> site.taken("flight", IN_FLIGHT) == 10);
-            site.channel().shutdownNow();
+            site.channel.shutdownNow();
             Await.until("none is in flight", () -> site.taken("flight", IN_FLIGHT) == 0);
             assertEquals(10, site.taken("refunded", 10_000_000), "who leaves early is counted");
         }

@@ -9,15 +9,17 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerCall.Listener;
 import io.grpc.Status.Code;
+import io.grpc.stub.StreamObserver;
+import io.limiter.grpc.CallSite.Ended;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -58,7 +60,7 @@ class MessageHandOverTest extends HandOver {
         int rounds = Repeats.of(50, 20_000);
         try {
             for (int i = 0; i < rounds; i++) {
-                Talk talk = chat("K: " + i).say("1");
+                Talk talk = site.chat("K: " + i).say("1");
                 assertEquals("1", talk.messages.poll(60, TimeUnit.SECONDS));
                 talk.say("2");
                 assertEquals(Code.RESOURCE_EXHAUSTED, talk.end().code());
@@ -73,32 +75,53 @@ class MessageHandOverTest extends HandOver {
     @Test
     void aStreamEndsWhereNoThreadIsFreeForAMessage() throws Exception {
         Queue<String> got = new ConcurrentLinkedQueue<>();
-        start(
-                COUNTED + MESSAGES,
-                builder -> builder.executor(task -> {
-                    throw new RejectedExecutionException("full");
-                }),
-                raw(call -> {
-                    call.request(9);
-                    return new Listener<>() {
-                        @Override
-                        public void onMessage(String message) {
-                            got.add(message);
-                        }
+        start(COUNTED + MESSAGES, HandOver::withoutThreads, raw(call -> {
+            call.request(9);
+            return new Listener<>() {
+                @Override
+                public void onMessage(String message) {
+                    got.add(message);
+                }
 
-                        @Override
-                        public void onCancel() {
-                            cancelled.countDown();
-                        }
-                    };
-                }));
-        Talk talk = chat().say("1", "2", "3");
+                @Override
+                public void onCancel() {
+                    cancelled.countDown();
+                }
+            };
+        }));
+        Talk talk = site.chat().say("1", "2", "3");
         awaitWaiting(1);
         timer.advance(1_000_000);
         assertEquals(Code.UNAVAILABLE, talk.end().code());
         assertTrue(cancelled.await(60, TimeUnit.SECONDS), "the service knows");
         assertEquals(List.of("1"), List.copyOf(got));
         assertNothingInFlight();
+    }
+
+    @Test
+    void aMessageThatWaitsLeavesTheQueueWithItsClient() throws Exception {
+        start(MESSAGES, builder -> builder);
+        Talk talk = site.chat().say("1", "2", "3");
+        awaitWaiting(1);
+        talk.cancel();
+        awaitWaiting(0);
+        Talk other = site.chat().say("4");
+        awaitWaiting(1);
+        site.interceptor.stopHolding();
+        assertEquals(Code.UNAVAILABLE, other.end().code());
+    }
+
+    @Test
+    void aMessageThatWaitsLeavesTheQueueWhenTheServiceClosesTheCall() throws Exception {
+        CompletableFuture<StreamObserver<String>> answers = new CompletableFuture<>();
+        site = CallSite.start(decides, MESSAGES, (message, to) -> answers.complete(to) ? message : "late");
+        Talk talk = site.chat().say("1", "2", "3");
+        awaitWaiting(1);
+        answers.join().onCompleted();
+        Ended ended = talk.end();
+        assertEquals(Code.OK, ended.code());
+        assertEquals(List.of("1"), ended.messages());
+        awaitWaiting(0);
     }
 
     /** Also without rules: the service of a call finds it, and its messages meet rules that come later. */
@@ -114,7 +137,7 @@ class MessageHandOverTest extends HandOver {
             return message;
         });
         assertEquals(Code.OK, site.code());
-        Talk talk = chat().say("1", "2");
+        Talk talk = site.chat().say("1", "2");
         assertEquals("1", talk.messages.poll(60, TimeUnit.SECONDS));
         assertEquals("2", talk.messages.poll(60, TimeUnit.SECONDS));
         site.limiter.replace(CallSite.config(rules));
@@ -149,7 +172,7 @@ class MessageHandOverTest extends HandOver {
             };
         }));
         String[] messages = IntStream.range(0, 100).mapToObj(Integer::toString).toArray(String[]::new);
-        Talk talk = chat().say(messages).over();
+        Talk talk = site.chat().say(messages).over();
         // None has its turn before the limiter has as many as it takes.
         Await.until("the queue is full", () -> site.received.get() - got.get() > 16);
         timer.advanceUntil("all have had their turn", talk::isOver);
@@ -183,7 +206,7 @@ class MessageHandOverTest extends HandOver {
             };
         }));
         ClientCall<String, String> call =
-                site.channel().newCall(CallSite.method("t.Votes/Chat", MethodType.BIDI_STREAMING), CallOptions.DEFAULT);
+                site.channel.newCall(CallSite.method("t.Votes/Chat", MethodType.BIDI_STREAMING), CallOptions.DEFAULT);
         call.start(new ClientCall.Listener<>() {}, new Metadata());
         call.sendMessage("1");
         call.sendMessage("2");

@@ -4,15 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Status.Code;
-import io.grpc.stub.StreamObserver;
 import io.limiter.RateLimiter;
 import io.limiter.grpc.CallSite.Ended;
 import io.limiter.grpc.CallSite.Talk;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -31,17 +29,10 @@ class MessagesTest {
             limiter.rules.messages.limits = 4/1h fixed
             """;
 
-    private static final String WAITING = """
-            limiter.rules.messages.path = /t.Votes/Chat
-            limiter.rules.messages.methods = ext:MESSAGE
-            limiter.rules.messages.limits = 1/30s token-bucket burst 1
-            limiter.rules.messages.wait = 1m
-            """;
-
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachMessageIsChargedAndTheFirstDeniedEndsTheStream(boolean redis) throws Exception {
-        RateLimiter decides = CallSite.decides(redis);
+        RateLimiter decides = Backends.limiter(redis);
         try (decides;
                 CallSite site = CallSite.start(decides, RULES, (message, to) -> "re " + message)) {
             Talk talk = site.chat("K: a").say("1", "2", "3");
@@ -73,7 +64,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void messagesWaitInTheirOrder(boolean redis) throws Exception {
-        RateLimiter decides = CallSite.decides(redis);
+        RateLimiter decides = Backends.limiter(redis);
         try (decides;
                 CallSite site = CallSite.start(decides, """
                         limiter.rules.messages.path = /t.Votes/Sum, /t.Votes/Chat
@@ -89,39 +80,6 @@ class MessagesTest {
             assertEquals(
                     List.of("60"),
                     site.sum().say(sent.toArray(String[]::new)).over().end().messages());
-        }
-    }
-
-    @Test
-    void aMessageThatWaitsLeavesTheQueueWithItsClient() throws Exception {
-        RateLimiter decides = CallSite.decides(false);
-        try (decides;
-                CallSite site = CallSite.start(decides, WAITING, (message, to) -> message)) {
-            Talk talk = site.chat().say("1", "2", "3");
-            Await.until("one waits", () -> decides.monitor().waiting() == 1);
-            talk.cancel();
-            Await.until("none waits", () -> decides.monitor().waiting() == 0);
-            Talk other = site.chat().say("4");
-            Await.until("one waits", () -> decides.monitor().waiting() == 1);
-            site.interceptor.stopHolding();
-            assertEquals(Code.UNAVAILABLE, other.end().code());
-        }
-    }
-
-    @Test
-    void aMessageThatWaitsLeavesTheQueueWhenTheServiceClosesTheCall() throws Exception {
-        RateLimiter decides = CallSite.decides(false);
-        CompletableFuture<StreamObserver<String>> answers = new CompletableFuture<>();
-        try (decides;
-                CallSite site =
-                        CallSite.start(decides, WAITING, (message, to) -> answers.complete(to) ? message : "late")) {
-            Talk talk = site.chat().say("1", "2", "3");
-            Await.until("one waits", () -> decides.monitor().waiting() == 1);
-            answers.join().onCompleted();
-            Ended ended = talk.end();
-            assertEquals(Code.OK, ended.code());
-            assertEquals(List.of("1"), ended.messages());
-            Await.until("none waits", () -> decides.monitor().waiting() == 0);
         }
     }
 }

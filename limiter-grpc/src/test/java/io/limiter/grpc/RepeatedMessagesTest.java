@@ -18,6 +18,7 @@ import io.limiter.grpc.CallSite.Talk;
 import io.limiter.grpc.GrpcCall.Shared;
 import io.limiter.http.internal.RequestLedger;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -62,14 +63,14 @@ class RepeatedMessagesTest {
     /** Sends messages, and returns how many permits of the policy they took. */
     private static long taken(boolean redis, String message, int number, int parts, ServerInterceptor... between)
             throws Exception {
-        RateLimiter decides = CallSite.decides(redis);
+        RateLimiter decides = Backends.limiter(redis);
         Limiter limiter = Limiter.of(CallSite.config(RULES), decides);
         try (decides;
                 limiter;
                 RateLimitServerInterceptor second = RateLimitServerInterceptor.builder(limiter)
                         .configuredRules("late"::equals)
                         .build();
-                CallSite site = CallSite.start(
+                CallSite site = new CallSite(
                         limiter,
                         (one, to) -> one,
                         builder -> builder.configuredRules("early"::equals),

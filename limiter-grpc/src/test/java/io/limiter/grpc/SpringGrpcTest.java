@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.BindableService;
-import io.grpc.CallOptions;
-import io.grpc.Grpc;
-import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerServiceDefinition;
@@ -105,10 +102,7 @@ class SpringGrpcTest {
                             .toArray(String[]::new))
                     .run();
             int port = context.getBean(GrpcServerLifecycle.class).getPort();
-            return new Running(
-                    context,
-                    Grpc.newChannelBuilderForAddress("127.0.0.1", port, InsecureChannelCredentials.create())
-                            .build());
+            return new Running(context, CallSite.connect(port));
         }
 
         Code code(String... headers) {
@@ -116,12 +110,7 @@ class SpringGrpcTest {
         }
 
         Code codeOf(String message, String... headers) {
-            return new CallSite.Talk(
-                            channel, CallSite.method("t.Votes/Vote", MethodType.UNARY), CallOptions.DEFAULT, headers)
-                    .say(message)
-                    .over()
-                    .end()
-                    .code();
+            return CallSite.unary(channel, "t.Votes/Vote", message, headers).end().code();
         }
 
         @Override

@@ -1,6 +1,8 @@
 package io.limiter.kit;
 
 import io.lettuce.core.RedisURI;
+import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
@@ -65,6 +67,12 @@ public final class Backends {
     /** A Redis backend whose keys no other test has. */
     public static RedisBackend.Builder redis() {
         return RedisBackend.builder().prefix("test-" + OPENED.incrementAndGet()).deadline(Duration.ofSeconds(30));
+    }
+
+    /** A limiter in this JVM, or on {@link RedisServers#single} by a client of its own. */
+    public static RateLimiter limiter(boolean inRedis) {
+        return RateLimiters.on(
+                inRedis ? connected(redis().address(RedisServers.single())) : InProcessBackend.create());
     }
 
     /** Builds it and waits for its connection. */
