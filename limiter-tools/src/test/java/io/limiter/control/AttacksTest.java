@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.kit.Await;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,18 +16,12 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import redis.embedded.RedisServer;
 
 /** What somebody tries who may write to Redis, or to publish, and should not get: everything on real servers. */
 class AttacksTest extends ControlFixture {
     private static final String OLD = RedisServers.single();
     private static final String OWN = "limiter.policies.vote.limits = 2/1m";
     private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
-
-    /** Waits until the instance has looked at what was planted, and returns why it is not in force. */
-    private static String refusal(Control control) throws Exception {
-        return answers(control).values().iterator().next();
-    }
 
     /** Plants a version, which is not in force, for this reason. */
     private void assertNotTaken(Limiter one, Published.Stored planted, String why) throws Exception {
@@ -209,27 +203,17 @@ class AttacksTest extends ControlFixture {
     @Test
     void aHeadWithTenMegabytes() throws Exception {
         // Its own, because it counts what a server sends.
-        int port = RedisServers.freePort();
-        RedisServer server = RedisServers.start(port);
-        String address = "redis://127.0.0.1:" + port;
-        try (Limiter one = instance(address, OWN)) {
-            redis(address, redis -> redis.set(key("current"), "1".repeat(10_000_000)));
-            await("it says so", () -> findings(one).contains("has more than 150 bytes"));
-            redis(address, redis -> {
-                long before = number(redis.info("stats"), "total_net_output_bytes");
-                long looks = number(redis.info("commandstats"), "cmdstat_getrange:calls");
-                Await.until(
-                        LONG, "more", () -> number(redis.info("commandstats"), "cmdstat_getrange:calls") > looks + 3);
-                assertTrue(number(redis.info("stats"), "total_net_output_bytes") - before < 5_000_000);
-            });
-            assertTrue(assertThrows(
-                            IllegalArgumentException.class,
-                            () -> control(address).publish(TEXT, "alice", "", 0))
-                    .getMessage()
-                    .startsWith("RL-503"));
-        } finally {
-            RedisServers.stop(server);
-        }
+        String address = open(OwnRedis.start()).address();
+        Limiter one = instance(address, OWN);
+        redis(address, redis -> redis.set(key("current"), "1".repeat(10_000_000)));
+        await("it says so", () -> findings(one).contains("has more than 150 bytes"));
+        redis(address, redis -> {
+            long before = number(redis.info("stats"), "total_net_output_bytes");
+            long looks = number(redis.info("commandstats"), "cmdstat_getrange:calls");
+            await("more", () -> number(redis.info("commandstats"), "cmdstat_getrange:calls") > looks + 3);
+            assertTrue(number(redis.info("stats"), "total_net_output_bytes") - before < 5_000_000);
+        });
+        assertRefused("RL-503", () -> control(address).publish(TEXT, "alice", "", 0));
     }
 
     private static long number(String statistics, String name) {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -14,8 +13,6 @@ import org.junit.jupiter.api.Test;
 /** The clock of Redis steps, in both directions: nothing that is published waits for it. */
 class ClockTest extends ControlFixture {
     private static final String ADDRESS = RedisServers.single();
-    private static final PartitionKey ALICE =
-            PartitionKey.builder().add("user", "alice").build();
     private final Control control = steppedControl(ADDRESS);
 
     private void stepTo(Duration ahead) {

@@ -1,6 +1,7 @@
 package io.limiter.control;
 
 import io.limiter.BackendException;
+import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.application.SteppedLimiter;
@@ -28,7 +29,7 @@ import redis.clients.jedis.Jedis;
 /** Instances of a group on a Redis, and control of it. */
 abstract class ControlFixture {
     static final String SECRET = "0123456789abcdef";
-    static final Duration LONG = Duration.ofSeconds(60);
+    static final PartitionKey ALICE = PartitionKey.builder().add("user", "alice").build();
     private static final long STEP_PAUSE_NANOS = 500_000_000;
     private static final AtomicInteger GROUPS = new AtomicInteger();
 
@@ -110,7 +111,7 @@ abstract class ControlFixture {
     /** Also where this machine is so busy that a connection takes longer than a person would wait. */
     Control opened(RedisBackend.Builder redis, String secret) {
         AtomicReference<Control> control = new AtomicReference<>();
-        Await.until(LONG, "control is connected", () -> {
+        Await.until("control is connected", () -> {
             try {
                 control.set(open(Control.open(redis, group, secret)));
             } catch (BackendException notYet) {
@@ -163,7 +164,7 @@ abstract class ControlFixture {
     /** Steps the clock until it is so. A report of the instance takes the step back, for it learns the time of Redis. */
     void stepUntil(Duration step, String what, BooleanSupplier isSo) {
         long[] next = {System.nanoTime()};
-        Await.until(LONG, what, () -> {
+        Await.until(what, () -> {
             if (System.nanoTime() >= next[0]) {
                 aheadMicros.addAndGet(step.toNanos() / 1_000);
                 next[0] = System.nanoTime() + STEP_PAUSE_NANOS;
@@ -188,6 +189,11 @@ abstract class ControlFixture {
         return all;
     }
 
+    /** The same of the only instance. */
+    static String refusal(Control control) {
+        return answers(control).values().iterator().next();
+    }
+
     static String limits(Limiter limiter, String policy) {
         return limiter.policy(policy).limits().toString();
     }
@@ -204,7 +210,7 @@ abstract class ControlFixture {
     }
 
     static void await(String what, BooleanSupplier isSo) {
-        Await.until(LONG, what, isSo);
+        Await.until(what, isSo);
     }
 
     /** Sets an override of a key, or a switch. */

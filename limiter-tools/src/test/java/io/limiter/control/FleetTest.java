@@ -10,7 +10,6 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.nio.file.Path;
@@ -202,18 +201,17 @@ class FleetTest extends ControlFixture {
             String before = redis.info("commandstats");
             long start = System.nanoTime();
             AtomicReference<String> after = new AtomicReference<>("");
-            Await.until(LONG, "they have looked", () -> {
+            await("they have looked", () -> {
                 after.set(redis.info("commandstats"));
                 return calls(after.get(), "getrange") - calls(before, "getrange") >= 30 * INSTANCES;
             });
             double seconds = (System.nanoTime() - start) / 1e9;
-            String own = "info";
-            return (calls(after.get(), "[a-z|]+")
-                            - calls(after.get(), own)
-                            - calls(before, "[a-z|]+")
-                            + calls(before, own))
-                    / seconds;
+            return (all(after.get()) - all(before)) / seconds;
         }
+    }
+
+    private static long all(String statistics) {
+        return calls(statistics, "[a-z|]+") - calls(statistics, "info");
     }
 
     private static long calls(String statistics, String command) {

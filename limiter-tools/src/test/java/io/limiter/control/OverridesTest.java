@@ -25,8 +25,6 @@ import org.junit.jupiter.api.Test;
 /** Overrides of single keys, and switches. */
 class OverridesTest extends ControlFixture {
     private static final String ADDRESS = RedisServers.single();
-    private static final PartitionKey ALICE =
-            PartitionKey.builder().add("user", "alice").build();
     private static final PartitionKey BOB =
             PartitionKey.builder().add("user", "bob").build();
     private final Control control = control(ADDRESS);

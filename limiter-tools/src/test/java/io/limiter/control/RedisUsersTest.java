@@ -11,6 +11,7 @@ import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,29 +24,32 @@ class RedisUsersTest extends ControlFixture {
     private static final String OWN = "limiter.policies.vote.limits = 2/1m";
     private static final String TEXT = "limiter.policies.vote.limits = 20/1m\n";
 
-    /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
-    @Test
-    void usersOfRedisAsDocumentedOnOldServers() throws Exception {
-        try {
-            Limiter one = reader(OLD, documented("limiter-reader").replace("%R~", "~"));
-            Control control = as("publisher", OLD, SECRET);
-            control.publish(TEXT, "alice", "", 0);
-            assertEquals(List.of(""), List.copyOf(answers(control).values()));
-            assertTrue(limits(one, "vote").contains("20/1m"));
-            // It can write there, and nobody takes that.
-            Control asReader = as("reader", OLD, "x" + SECRET);
-            asReader.publish(OWN + "\n", "mallory", "", 0);
-            await("it says so", () -> findings(one).contains("RL-502"));
-            assertTrue(limits(one, "vote").contains("20/1m"));
-            // A publisher with the secret replaces it, by a version that is higher than each signed one.
-            assertEquals(2, control.publish(TEXT, "alice", "", 0));
-            await("it is well", () -> findings(one).equals("[]"));
-        } finally {
-            redis(OLD, redis -> {
+    @AfterEach
+    void deleteUsers() {
+        for (String server : List.of(OLD, NEWER)) {
+            redis(server, redis -> {
                 redis.aclDelUser("reader");
                 redis.aclDelUser("publisher");
             });
         }
+    }
+
+    /** Redis 6.2 has no right to read only, so a signature is needed, and enough. */
+    @Test
+    void usersOfRedisAsDocumentedOnOldServers() throws Exception {
+        Limiter one = reader(OLD, documented("limiter-reader").replace("%R~", "~"));
+        Control control = as("publisher", OLD, SECRET);
+        control.publish(TEXT, "alice", "", 0);
+        assertEquals(List.of(""), List.copyOf(answers(control).values()));
+        assertTrue(limits(one, "vote").contains("20/1m"));
+        // It can write there, and nobody takes that.
+        Control asReader = as("reader", OLD, "x" + SECRET);
+        asReader.publish(OWN + "\n", "mallory", "", 0);
+        await("it says so", () -> findings(one).contains("RL-502"));
+        assertTrue(limits(one, "vote").contains("20/1m"));
+        // A publisher with the secret replaces it, by a version that is higher than each signed one.
+        assertEquals(2, control.publish(TEXT, "alice", "", 0));
+        await("it is well", () -> findings(one).equals("[]"));
     }
 
     /** An instance that logs in with these rights, beside a publisher. */
@@ -87,33 +91,26 @@ class RedisUsersTest extends ControlFixture {
     @ParameterizedTest
     @MethodSource("servers")
     void usersOfRedisAsDocumented(String server) throws Exception {
-        try {
-            Limiter one = reader(server, documented("limiter-reader"));
-            Control control = as("publisher", server, SECRET);
-            control.publish(TEXT, "alice", "", 0);
-            assertEquals(List.of(""), List.copyOf(answers(control).values()));
-            set(control, "policy:vote", "a", "blocked", soon(), "op", "");
-            await("in force", () -> entries(one).size() == 1);
-            assertTrue(limits(one, "vote").contains("20/1m"));
-            // With the rights of an application nothing is published.
-            Control asReader = as("reader", server, SECRET);
-            BackendException refused =
-                    assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 2));
-            assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
-            assertThrows(BackendException.class, () -> set(asReader, "all", "", "off", soon(), "mallory", ""));
-            assertEquals(2, control.versions(10).size());
-            assertEquals("", findings(one).replace("[]", ""));
-            // What the endpoint shows.
-            Control own = Control.of(one).orElseThrow();
-            assertEquals(1, own.entries().size());
-            assertEquals(1, own.instances().size());
-            assertEquals(2, own.versions(10).size());
-        } finally {
-            redis(server, redis -> {
-                redis.aclDelUser("reader");
-                redis.aclDelUser("publisher");
-            });
-        }
+        Limiter one = reader(server, documented("limiter-reader"));
+        Control control = as("publisher", server, SECRET);
+        control.publish(TEXT, "alice", "", 0);
+        assertEquals(List.of(""), List.copyOf(answers(control).values()));
+        set(control, "policy:vote", "a", "blocked", soon(), "op", "");
+        await("in force", () -> entries(one).size() == 1);
+        assertTrue(limits(one, "vote").contains("20/1m"));
+        // With the rights of an application nothing is published.
+        Control asReader = as("reader", server, SECRET);
+        BackendException refused =
+                assertThrows(BackendException.class, () -> asReader.publish(OWN + "\n", "mallory", "", 2));
+        assertTrue(refused.getMessage().startsWith("RL-2"), refused.getMessage());
+        assertThrows(BackendException.class, () -> set(asReader, "all", "", "off", soon(), "mallory", ""));
+        assertEquals(2, control.versions(10).size());
+        assertEquals("", findings(one).replace("[]", ""));
+        // What the endpoint shows.
+        Control own = Control.of(one).orElseThrow();
+        assertEquals(1, own.entries().size());
+        assertEquals(1, own.instances().size());
+        assertEquals(2, own.versions(10).size());
     }
 
     @Test

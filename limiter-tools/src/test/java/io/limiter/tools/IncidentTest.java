@@ -35,7 +35,6 @@ import org.redisson.config.Config;
 class IncidentTest {
     private static final String ADDRESS = RedisServers.single();
     private static final int INSTANCES = 60;
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final PartitionKey ALICE =
             PartitionKey.builder().add("user", "alice").build();
 
@@ -81,7 +80,7 @@ class IncidentTest {
         long start = System.nanoTime();
         run(command);
         long ran = System.nanoTime();
-        Await.until(LONG, command, () -> fleet.stream().allMatch(isInForce));
+        Await.until(command, () -> fleet.stream().allMatch(isInForce));
         long end = System.nanoTime();
         System.out.printf(
                 "%-80s command %d ms, on %d instances after %d ms more%n",
@@ -108,8 +107,7 @@ class IncidentTest {
                                 .build(),
                         RedisBackend.builder().client(client).build()));
             }
-            Await.until(
-                    LONG, "all have reported", () -> run("instances").lines().count() == INSTANCES + 1);
+            Await.until("all have reported", () -> run("instances").lines().count() == INSTANCES + 1);
             Path text =
                     Files.writeString(folder.resolve("night.properties"), "limiter.policies.export.limits = 3/1m\n");
             timed("publish " + text, one -> has(one, "[3/1m"));

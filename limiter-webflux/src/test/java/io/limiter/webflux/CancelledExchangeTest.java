@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -43,37 +43,34 @@ class CancelledExchangeTest {
     @ParameterizedTest
     @EnumSource(names = {"NETTY", "TOMCAT"})
     void whoLeavesDoesNotChooseTheCost(WebSite site) throws Exception {
-        try (RateLimiter decides = RateLimiters.on(InProcessBackend.create())) {
-            Limiter limiter = Limiter.of(WebSite.config(ESTIMATED), decides);
-            RateLimitWebFilter filter = RateLimitWebFilter.builder(limiter).build();
-            try (WebSite.Server server =
-                    site.serve(directory, WebSite.handler(CancelledExchangeTest::stream, filter))) {
-                long before = 10_000;
-                for (String path : List.of("/untold", "/told", "/told-at-the-end", "/failed", "/all")) {
-                    try (Socket client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
-                        client.getOutputStream()
-                                .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")
-                                        .getBytes(StandardCharsets.US_ASCII));
-                        // The failure may come before the head is sent.
-                        String status = new String(client.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
-                        assertTrue(status.endsWith("200") || path.equals("/failed"), path + " " + status);
-                        if (path.equals("/failed") || path.equals("/all")) {
-                            Await.until(path, () -> decides.monitor().held("tokens") == 0);
-                        }
+        try (RateLimiter decides = Backends.limiter(false);
+                RateLimitWebFilter filter = WebSite.filter(decides, ESTIMATED);
+                WebSite.Server server =
+                        site.serve(directory, WebSite.handler(CancelledExchangeTest::stream, filter))) {
+            Policy tokens = Configs.of(ESTIMATED).policies().get("tokens");
+            long before = 10_000;
+            for (String path : List.of("/untold", "/told", "/told-at-the-end", "/failed", "/all")) {
+                try (Socket client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                    client.getOutputStream()
+                            .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")
+                                    .getBytes(StandardCharsets.US_ASCII));
+                    // The failure may come before the head is sent.
+                    String status = new String(client.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
+                    assertTrue(status.endsWith("200") || path.equals("/failed"), path + " " + status);
+                    if (path.equals("/failed") || path.equals("/all")) {
+                        Await.until(path, () -> decides.monitor().held("tokens") == 0);
                     }
-                    Await.until(path, () -> decides.monitor().held("tokens") == 0);
-                    long cost = switch (path) {
-                        case "/untold" -> 4_000;
-                        case "/told" -> 77;
-                        case "/told-at-the-end" -> 78;
-                        default -> 500;
-                    };
-                    assertEquals(
-                            cost, before - Looks.left(decides, limiter.policy("tokens"), PartitionKey.global()), path);
-                    before -= cost;
                 }
+                Await.until(path, () -> decides.monitor().held("tokens") == 0);
+                long cost = switch (path) {
+                    case "/untold" -> 4_000;
+                    case "/told" -> 77;
+                    case "/told-at-the-end" -> 78;
+                    default -> 500;
+                };
+                assertEquals(cost, before - Looks.left(decides, tokens, PartitionKey.global()), path);
+                before -= cost;
             }
-            filter.close();
         }
     }
 

@@ -5,12 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.RateLimiter;
-import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
 import io.limiter.rule.PlanResolver;
 import java.io.FileInputStream;
@@ -21,8 +17,9 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.blockhound.BlockHound;
@@ -125,22 +122,13 @@ class NothingBlocksTest {
         return Mono.empty();
     }
 
-    @Test
-    void inThisJvm() throws Exception {
-        run(RateLimiters.on(InProcessBackend.create()));
-    }
-
-    @Test
-    void inRedis() throws Exception {
-        run(RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single()))));
-    }
-
-    private void run(RateLimiter limiter) throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whateverRequestsWaitFor(boolean inRedis) throws Exception {
         // Threads that run while BlockHound is installed are taken for such as may block, for as long as they live.
         LoopResources threads = LoopResources.create("watched");
-        RateLimitWebFilter filter = RateLimitWebFilter.builder(Limiter.of(WebSite.config(RULES), limiter))
-                .build();
-        try (limiter;
+        try (RateLimiter limiter = Backends.limiter(inRedis);
+                RateLimitWebFilter filter = WebSite.filter(limiter, RULES);
                 WebSite.Server server = WebSite.serve(
                         HttpServer.create().runOn(threads), WebSite.handler(NothingBlocksTest::page, filter))) {
             List<Client> all = new ArrayList<>();
@@ -163,7 +151,6 @@ class NothingBlocksTest {
                     200, Client.send(server.port(), "GET", "/blocks").response().status());
             assertFalse(BLOCKED.isEmpty(), "what blocks is found");
         } finally {
-            filter.close();
             threads.dispose();
         }
     }

@@ -6,12 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Http2Client;
 import io.limiter.kit.door.Tls;
@@ -27,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
@@ -60,7 +59,7 @@ class SlowAndResetTest {
     private final AtomicInteger arrived = new AtomicInteger();
     private final AtomicInteger begun = new AtomicInteger();
     private final AtomicInteger ended = new AtomicInteger();
-    private RateLimiter decides = RateLimiters.on(InProcessBackend.create());
+    private RateLimiter decides = Backends.limiter(false);
     private Limiter limiter;
     private RateLimitWebFilter filter;
     private WebSite.Server server;
@@ -68,7 +67,7 @@ class SlowAndResetTest {
 
     private void start(boolean secure) throws Exception {
         isSecure = secure;
-        limiter = Limiter.of(WebSite.config(RULES), decides);
+        limiter = Limiter.of(Configs.of(RULES), decides);
         filter = RateLimitWebFilter.builder(limiter).build();
         HttpServer clear = HttpServer.create().protocol(HttpProtocol.H2C, HttpProtocol.HTTP11);
         server = WebSite.serve(
@@ -132,8 +131,13 @@ class SlowAndResetTest {
     }
 
     /** The server closes a connection with too many resets, so there are many. */
-    private void resetMany(int connections, boolean secure) throws Exception {
+    @ParameterizedTest
+    @CsvSource({"false, false", "true, false", "false, true"})
+    void streamsThatAreResetLeaveNothing(boolean secure, boolean inRedis) throws Exception {
+        decides.close();
+        decides = Backends.limiter(inRedis);
         start(secure);
+        int connections = Repeats.of(5, 300);
         SplittableRandom random = new SplittableRandom(20_261_126);
         String[] paths = {"/", "/later", "/hangs", "/wait", "/never", "/body", "/stream"};
         for (int i = 0; i < connections; i++) {
@@ -154,19 +158,6 @@ class SlowAndResetTest {
         }
         assertTrue(arrived.get() > connections * 100, () -> "arrived: " + arrived);
         assertNothingLeft();
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void streamsThatAreResetInThisJvm(boolean secure) throws Exception {
-        resetMany(Repeats.of(5, 300), secure);
-    }
-
-    @Test
-    void streamsThatAreResetInRedis() throws Exception {
-        decides.close();
-        decides = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
-        resetMany(Repeats.of(5, 300), false);
     }
 
     @ParameterizedTest

@@ -2,7 +2,6 @@ package io.limiter.webflux;
 
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Configs;
 import io.limiter.kit.door.Door;
 import io.limiter.kit.door.Tls;
@@ -102,12 +101,8 @@ enum WebSite implements Door {
                 .build();
     }
 
-    static LimiterConfig config(String text) {
-        return Configs.of(text);
-    }
-
     static RateLimitWebFilter filter(RateLimiter limiter, String rules) {
-        return RateLimitWebFilter.builder(Limiter.of(config(rules), limiter)).build();
+        return RateLimitWebFilter.builder(Limiter.of(Configs.of(rules), limiter)).build();
     }
 
     @Override
