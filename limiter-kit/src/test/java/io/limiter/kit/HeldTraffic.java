@@ -21,7 +21,6 @@ final class HeldTraffic {
     /** How many of the last calls can be ended. */
     static final int REMEMBERED = 10;
 
-    private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
     private static final int[] TTLS = {1, 3, 9, 10, 40, 1440};
     private static final int[] MOST = {1, 3, 40};
     private static final List<PartitionKey> KEYS =
@@ -143,7 +142,7 @@ final class HeldTraffic {
         if (random.nextInt(isCrowded ? 600 : 6) == 0) {
             now += Traffic.GRID
                     * (random.nextInt(6) == 0
-                            ? JUMPS[random.nextInt(JUMPS.length)]
+                            ? Traffic.JUMPS[random.nextInt(Traffic.JUMPS.length)]
                             : random.nextInt(3) + (isCrowded ? 1 : 0));
         }
         List<Policy> variants = policies.get(random.nextInt(policies.size()));

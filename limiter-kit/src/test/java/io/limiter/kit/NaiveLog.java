@@ -17,16 +17,14 @@ final class NaiveLog {
         List<Long> live = new ArrayList<>();
         long stamp = now;
         boolean repeated = false;
-        for (Entry entry : log) {
-            if (entry.stamp() > now - period) {
-                live.add(Math.min(entry.stamp(), now));
-                if (charge.requestId() != null
-                        && charge.requestId().equals(entry.id())
-                        && n > 0
-                        && n <= limit.permits()) {
-                    repeated = true;
-                    stamp = Math.min(entry.stamp(), now);
-                }
+        for (Entry entry : live(log, limit, now)) {
+            live.add(entry.stamp());
+            if (charge.requestId() != null
+                    && charge.requestId().equals(entry.id())
+                    && n > 0
+                    && n <= limit.permits()) {
+                repeated = true;
+                stamp = entry.stamp();
             }
         }
         int len = live.size();

@@ -36,7 +36,7 @@ public final class Traffic {
 
     private static final int IDS = 6;
     /** Some of them exactly a period. */
-    private static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
+    static final int[] JUMPS = {1, 7, 10, 23, 50, 149, 1440};
 
     static final long GRID = 60_000_000;
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import redis.clients.jedis.Jedis;
 
 /** What somebody tries who may write to Redis, or to publish, and should not get: everything on real servers. */
 class AttacksTest extends ControlFixture {
@@ -28,6 +29,16 @@ class AttacksTest extends ControlFixture {
         plant(OLD, planted);
         assertTrue(refusal(control(OLD)).contains(why), why);
         assertTrue(limits(one, "vote").contains("[2/1m"));
+    }
+
+    private String read(String name) {
+        try (Jedis redis = RedisServers.jedis(OLD)) {
+            return redis.get(key(name));
+        }
+    }
+
+    private void write(String name, String value) {
+        redis(OLD, redis -> redis.set(key(name), value));
     }
 
     private static void assertRefused(String code, Executable command) {
@@ -66,7 +77,7 @@ class AttacksTest extends ControlFixture {
                 head.replaceFirst("[0-9a-f]{64}", Signer.hash(body)) + "\n" + body);
         for (int i = 0; i < forgeries.size(); i++) {
             // Each is another head.
-            redis(OLD, redis -> redis.set(key("current"), ""));
+            write("current", "");
             assertEquals("", refusal(control(OLD)));
             plant(OLD, new Published.Stored(forgeries.get(i), ""));
             assertTrue(refusal(control(OLD)).contains("RL-502"), "forgery " + i);
@@ -80,20 +91,15 @@ class AttacksTest extends ControlFixture {
         Control control = control(OLD);
         control.publish(TEXT, "alice", "", 0);
         answers(control);
-        String[] first = new String[2];
-        redis(OLD, redis -> {
-            first[0] = redis.get(key("current"));
-            first[1] = redis.get(key("text:1"));
-        });
+        String head = read("current");
+        String text = read("text:1");
         control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
         answers(control);
-        redis(OLD, redis -> redis.set(key("current"), first[0]));
+        write("current", head);
         await("it says so", () -> findings(one).contains("RL-506"));
         // The old text as another version.
-        redis(OLD, redis -> {
-            redis.set(key("text:9"), first[1]);
-            redis.set(key("current"), "9" + first[0].substring(1));
-        });
+        write("text:9", text);
+        write("current", "9" + head.substring(1));
         await("it says so", () -> findings(one).contains("RL-502"));
         assertTrue(limits(one, "vote").contains("[3/1m"));
         // Publishing again repairs it, above what the instance has.
@@ -110,17 +116,12 @@ class AttacksTest extends ControlFixture {
         control.publish(TEXT, "alice", "", 0);
         set(control, "policy:vote", "a", "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
-        String[] before = new String[2];
-        redis(OLD, redis -> {
-            before[0] = redis.get(key("current"));
-            before[1] = redis.get(key("entries:2"));
-        });
+        String head = read("current");
+        String lines = read("entries:2");
         control.remove("policy:vote", "a", "op", "");
         assertEquals(List.of(""), List.copyOf(answers(control).values()));
-        redis(OLD, redis -> {
-            redis.set(key("entries:2"), before[1]);
-            redis.set(key("current"), before[0]);
-        });
+        write("entries:2", lines);
+        write("current", head);
         assertRefused("RL-506", () -> set(control, "policy:vote", "b", "blocked", soon(), "op", ""));
         assertEquals(4, control.publish(TEXT, "alice", "", 2));
         set(control, "policy:vote", "b", "blocked", soon(), "op", "");
@@ -134,15 +135,13 @@ class AttacksTest extends ControlFixture {
         Control control = control(OLD);
         control.publish(TEXT, "alice", "", 0);
         control.publish("limiter.policies.vote.limits = 3/1m\n", "alice", "", 1);
-        redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:1")).replace("20/1m", "2000000/1m")));
+        write("text:1", read("text:1").replace("20/1m", "2000000/1m"));
         assertRefused("RL-502", () -> control.rollBack(1, "alice", ""));
         // Nor may it be another one that was published.
-        redis(OLD, redis -> redis.set(key("text:1"), redis.get(key("text:2"))));
+        write("text:1", read("text:2"));
         assertRefused("RL-502", () -> control.rollBack(1, "alice", ""));
         // Its author can't be changed either.
-        redis(
-                OLD,
-                redis -> redis.set(key("change:2"), redis.get(key("change:2")).replace("alice", "mallory")));
+        write("change:2", read("change:2").replace("alice", "mallory"));
         assertEquals(
                 List.of("alice"),
                 control.versions(9).stream().map(Control.Version::author).toList());
@@ -154,14 +153,11 @@ class AttacksTest extends ControlFixture {
         Control control = control(OLD);
         set(control, "policy:vote", "", "off", soon(), "op", "");
         await("off", () -> entries(one).size() == 1);
-        String[] head = new String[1];
-        redis(OLD, redis -> {
-            head[0] = redis.get(key("current"));
-            redis.set(key("current"), "x");
-        });
+        String head = read("current");
+        write("current", "x");
         stepUntil(Duration.ofHours(2), "ended", () -> entries(one).isEmpty());
         await("it says so", () -> findings(one).contains("RL-503"));
-        redis(OLD, redis -> redis.set(key("current"), head[0]));
+        write("current", head);
         // The clock goes on as that of Redis, by which the switch has not ended.
         await("it is well", () -> !findings(one).contains("RL-503"));
     }
@@ -296,7 +292,7 @@ class AttacksTest extends ControlFixture {
         String old = signed(1, "", new Entry("policy:vote", key.canonical(), "unlimited", soon(), "op", ""))
                 .entries();
         for (String forged : List.of(all, old, "")) {
-            redis(OLD, redis -> redis.set(key("entries:3"), forged));
+            write("entries:3", forged);
             // Another instance reads them anew.
             Limiter other = instance(OLD, OWN);
             await("it says so", () -> findings(other).contains("RL-502"));

@@ -31,7 +31,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -135,16 +134,6 @@ public abstract class DoorTest {
                 : all + "\n" + response.body().strip().replaceAll("\\n", " ");
     }
 
-    /** All of them in a long run, in the usual build each third. */
-    private static List<String> spellings() {
-        List<String> all = Spellings.all(Repeats.of(300, 3_000));
-        int stride = Repeats.of(3, 1);
-        return IntStream.range(0, all.size())
-                .filter(i -> i % stride == 0)
-                .mapToObj(all::get)
-                .toList();
-    }
-
     /** Whatever is counted is denied here, so what reaches a handler of the application by another path than an exempt one is a way around. */
     @ParameterizedTest
     @MethodSource("doors")
@@ -164,7 +153,7 @@ public abstract class DoorTest {
         // request.
         Set<String> exempt = Set.copyOf(Vectors.lines(DoorTest.class, "exempt-spellings.txt"));
         List<String> differing = new ArrayList<>();
-        for (String target : spellings()) {
+        for (String target : Spellings.some(300, 3)) {
             int before = ways.size();
             int status = status(target);
             if (ways.size() > before) {
@@ -190,7 +179,7 @@ public abstract class DoorTest {
             }
             return new Reply(404);
         });
-        for (String target : spellings()) {
+        for (String target : Spellings.some(300, 3)) {
             int before = ways.size();
             status(target);
             if (ways.size() > before) {

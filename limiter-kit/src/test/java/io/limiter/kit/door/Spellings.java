@@ -1,10 +1,12 @@
 package io.limiter.kit.door;
 
+import io.limiter.kit.Repeats;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /** Request targets that mean, to one reader or another, {@code /health}, {@code /static/*}, {@code /img/{size}/logo.png} or {@code /admin}. */
 public final class Spellings {
@@ -137,5 +139,13 @@ public final class Spellings {
             all.add(path.toString());
         }
         return new ArrayList<>(all);
+    }
+
+    /** All of them in a long run; in the usual build a few, of which each so many-th. */
+    public static List<String> some(int few, int step) {
+        List<String> all = all(Repeats.of(few, 3_000));
+        return IntStream.iterate(0, i -> i < all.size(), i -> i + Repeats.of(step, 1))
+                .mapToObj(all::get)
+                .toList();
     }
 }
