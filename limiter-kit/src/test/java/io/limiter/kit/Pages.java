@@ -46,13 +46,11 @@ public final class Pages {
 
     /** Every page that is tested: those of docs, of design and of the examples, and those beside the README.md. */
     public static List<Path> all() {
-        List<Path> pages = new ArrayList<>();
-        for (String name :
-                List.of("README.md", "examples/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")) {
-            if (Files.exists(ROOT.resolve(name))) {
-                pages.add(ROOT.resolve(name));
-            }
-        }
+        List<Path> pages = Stream.of(
+                        "README.md", "examples/README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+                .map(ROOT::resolve)
+                .filter(Files::exists)
+                .collect(Collectors.toCollection(ArrayList::new));
         pages.addAll(below(ROOT.resolve("docs")));
         pages.addAll(below(ROOT.resolve("design")));
         return pages;

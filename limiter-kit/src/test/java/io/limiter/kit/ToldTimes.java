@@ -8,6 +8,7 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.internal.Algorithm;
 import java.util.List;
+import java.util.function.LongFunction;
 
 /**
  * Whether the times in an answer are true: at that time what they promise is so, and a microsecond before it is not. Asked
@@ -36,31 +37,31 @@ public final class ToldTimes {
         for (int i = 0; i < decision.outcomes().size(); i++) {
             LimitOutcome told = decision.outcomes().get(i);
             int index = i;
-            Look same = at -> look.at(decision.charges(), at).get(index);
-            Look nothing = at -> look.at(forNothing(decision.charges()), at).get(index);
+            LongFunction<LimitOutcome> same = at -> look.at(decision.charges(), at).get(index);
+            LongFunction<LimitOutcome> nothing = at -> look.at(forNothing(decision.charges()), at).get(index);
             String what = where + ", answered " + told;
             if (told.retryAfterMicros() > 0) {
-                assertTrue(same.at(now + told.retryAfterMicros()).allowed(), what + ": denied at retry");
+                assertTrue(same.apply(now + told.retryAfterMicros()).allowed(), what + ": denied at retry");
                 assertTrue(
-                        !isExact || !same.at(now + told.retryAfterMicros() - 1).allowed(),
+                        !isExact || !same.apply(now + told.retryAfterMicros() - 1).allowed(),
                         what + ": allowed before retry");
             }
             // Of a block, denials remain; of a lowered one perhaps none, also when the block is over.
             boolean isBlock = told.limit().algorithm() == Algorithm.BLOCK;
             if (told.nextMicros() > 0 && !isBlock) {
                 long next = now + told.nextMicros();
-                assertTrue(nothing.at(next).remaining() > told.remaining(), what + ": no more quota at next");
+                assertTrue(nothing.apply(next).remaining() > told.remaining(), what + ": no more quota at next");
                 assertTrue(
-                        !isExact || nothing.at(next - 1).remaining() == told.remaining(),
+                        !isExact || nothing.apply(next - 1).remaining() == told.remaining(),
                         what + ": more quota before next");
             }
             if (told.resetMicros() > 0) {
-                LimitOutcome full = nothing.at(now + told.resetMicros());
+                LimitOutcome full = nothing.apply(now + told.resetMicros());
                 long all = isBlock ? told.limit().permits() : told.limit().quota();
                 assertEquals(all, full.remaining(), what + ": not full at reset");
                 assertEquals(0, full.resetMicros(), what + ": not full at reset");
                 assertTrue(
-                        !isExact || nothing.at(now + told.resetMicros() - 1).resetMicros() > 0,
+                        !isExact || nothing.apply(now + told.resetMicros() - 1).resetMicros() > 0,
                         what + ": full before reset");
             }
         }
@@ -71,10 +72,6 @@ public final class ToldTimes {
     public interface Looks {
         /** What a look answers then, one for each limit of each charge. */
         List<LimitOutcome> at(List<Charge> charges, long now);
-    }
-
-    private interface Look {
-        LimitOutcome at(long now);
     }
 
     private static List<Charge> forNothing(List<Charge> charges) {

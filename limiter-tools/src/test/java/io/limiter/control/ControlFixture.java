@@ -75,7 +75,7 @@ abstract class ControlFixture {
     }
 
     Control control(String address) {
-        return control(address, SECRET);
+        return opened(RedisBackend.builder().address(address), SECRET);
     }
 
     /** Control that sees the stepped clock of Redis. */
@@ -120,10 +120,6 @@ abstract class ControlFixture {
             return true;
         });
         return control.get();
-    }
-
-    Control control(String address, String secret) {
-        return opened(RedisBackend.builder().address(address), secret);
     }
 
     /** An instance as applications start one. */

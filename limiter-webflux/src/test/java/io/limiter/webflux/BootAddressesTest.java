@@ -20,9 +20,7 @@ class BootAddressesTest extends BootSite {
     @ParameterizedTest
     @ValueSource(strings = {"framework", "native"})
     void anAddressOfAHeaderIsFoundAndThePeerCounts(String strategy) {
-        start(
-                Site.class,
-                with(strategy, "limiter.client-ip.source=connection", "limiter.deny.addresses=127.0.0.1"));
+        start(Site.class, with(strategy, "limiter.client-ip.source=connection", "limiter.deny.addresses=127.0.0.1"));
         assertEquals(403, status("/", "X-Forwarded-For: 192.0.2.1"), "the peer is denied, whatever it claims");
         assertEquals(403, status("/", "Forwarded: for=192.0.2.1"));
     }
