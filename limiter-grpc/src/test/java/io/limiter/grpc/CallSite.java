@@ -409,13 +409,12 @@ final class CallSite implements AutoCloseable {
     /** A call of one message. */
     static Talk unary(Channel channel, String method, String message, String... headers) {
         return new Talk(channel, method(method, MethodType.UNARY), CallOptions.DEFAULT, headers)
-                .say(message)
-                .over();
+                .say(message);
     }
 
     /** A call of Vote. */
     Talk vote(String message, String... headers) {
-        return unary(channel, "t.Votes/Vote", message, headers);
+        return unary(channel, "t.Votes/Vote", message, headers).over();
     }
 
     /** The same by a client that waits so long. */

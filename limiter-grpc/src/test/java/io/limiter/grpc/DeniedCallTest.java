@@ -78,12 +78,12 @@ class DeniedCallTest extends HandOver {
 
     @Test
     void olderFieldsAndNone() throws Exception {
-        Ended old = start("1/10s fixed\nlimiter.http.headers = x-ratelimit").vote("a").end();
+        start("1/10s fixed\nlimiter.http.headers = x-ratelimit");
+        Ended old = site.vote("a").end();
         assertEquals("0", old.trailer("X-RateLimit-Remaining"));
         stopSite();
-        Ended none = start("1/10s fixed\nlimiter.http.headers = none")
-                .vote("a", "Test-Address: 192.0.2.1")
-                .end();
+        start("1/10s fixed\nlimiter.http.headers = none");
+        Ended none = site.vote("a", "Test-Address: 192.0.2.1").end();
         assertNull(none.trailer("RateLimit"));
     }
 
@@ -94,9 +94,8 @@ class DeniedCallTest extends HandOver {
             return standard.withDescription("slower");
         };
         String rule = RULE + "0/1h fixed\n";
-        Ended denied = start(rule, builder -> builder.rejectionHandler(handler))
-                .vote("a")
-                .end();
+        start(rule, builder -> builder.rejectionHandler(handler));
+        Ended denied = site.vote("a").end();
         assertEquals("slower", denied.status().getDescription());
         assertEquals("vote", denied.trailer("limits"));
         stopSite();

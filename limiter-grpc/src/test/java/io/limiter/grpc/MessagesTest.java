@@ -32,8 +32,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void eachMessageIsChargedAndTheFirstDeniedEndsTheStream(boolean redis) throws Exception {
-        RateLimiter decides = Backends.limiter(redis);
-        try (decides;
+        try (RateLimiter decides = Backends.limiter(redis);
                 CallSite site = CallSite.start(decides, RULES, (message, to) -> "re " + message)) {
             Talk talk = site.chat("K: a").say("1", "2", "3");
             for (String each : List.of("re 1", "re 2", "re 3")) {
@@ -64,8 +63,7 @@ class MessagesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void messagesWaitInTheirOrder(boolean redis) throws Exception {
-        RateLimiter decides = Backends.limiter(redis);
-        try (decides;
+        try (RateLimiter decides = Backends.limiter(redis);
                 CallSite site = CallSite.start(decides, """
                         limiter.rules.messages.path = /t.Votes/Sum, /t.Votes/Chat
                         limiter.rules.messages.methods = ext:MESSAGE

@@ -63,10 +63,8 @@ class RepeatedMessagesTest {
     /** Sends messages, and returns how many permits of the policy they took. */
     private static long taken(boolean redis, String message, int number, int parts, ServerInterceptor... between)
             throws Exception {
-        RateLimiter decides = Backends.limiter(redis);
-        Limiter limiter = Limiter.of(CallSite.config(RULES), decides);
-        try (decides;
-                limiter;
+        try (RateLimiter decides = Backends.limiter(redis);
+                Limiter limiter = Limiter.of(CallSite.config(RULES), decides);
                 RateLimitServerInterceptor second = RateLimitServerInterceptor.builder(limiter)
                         .configuredRules("late"::equals)
                         .build();

@@ -27,9 +27,10 @@ import org.junit.jupiter.api.AfterEach;
 import redis.clients.jedis.Jedis;
 
 /** Instances of a group on a Redis, and control of it. */
-abstract class ControlFixture {
-    static final String SECRET = "0123456789abcdef";
-    static final PartitionKey ALICE = PartitionKey.builder().add("user", "alice").build();
+public abstract class ControlFixture {
+    public static final String SECRET = "0123456789abcdef";
+    static final PartitionKey ALICE =
+            PartitionKey.builder().add("user", "alice").build();
     private static final long STEP_PAUSE_NANOS = 500_000_000;
     private static final AtomicInteger GROUPS = new AtomicInteger();
 
@@ -138,8 +139,12 @@ abstract class ControlFixture {
                         SteppedStore::new)));
     }
 
-    /** Of an instance that waits for an answer, however slow this machine is. */
     LimiterConfig.Builder config(String address) {
+        return config(address, prefix, group);
+    }
+
+    /** Of an instance that waits for an answer, however slow this machine is. */
+    public static LimiterConfig.Builder config(String address, String prefix, String group) {
         return LimiterConfig.builder()
                 .property("limiter.redis.address", address)
                 .property("limiter.redis.deadline", "30s")

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.control.Control;
+import io.limiter.control.ControlFixture;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.io.ByteArrayOutputStream;
@@ -29,10 +29,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** The command line, with an instance on a real Redis. */
 class ControlToolTest {
     private static final String ADDRESS = RedisServers.single();
-    private static final String SECRET = "0123456789abcdef";
     private final String group = "tool-" + System.nanoTime();
-    private final Map<String, String> environment =
-            Map.of("LIMITER_REDIS_ADDRESS", ADDRESS, "LIMITER_CONTROL_GROUP", group, "LIMITER_CONTROL_SECRET", SECRET);
+    private final Map<String, String> environment = Map.of(
+            "LIMITER_REDIS_ADDRESS", ADDRESS,
+            "LIMITER_CONTROL_GROUP", group,
+            "LIMITER_CONTROL_SECRET", ControlFixture.SECRET);
     private final List<Limiter> open = new ArrayList<>();
     private String printed = "";
 
@@ -45,13 +46,7 @@ class ControlToolTest {
     }
 
     private Limiter instance() {
-        Limiter limiter = Limiter.start(LimiterConfig.builder()
-                .property("limiter.redis.address", ADDRESS)
-                .property("limiter.redis.deadline", "30s")
-                .property("limiter.redis.startup-wait", "60s")
-                .property("limiter.redis.prefix", group)
-                .property("limiter.control.group", group)
-                .property("limiter.control.secret", SECRET)
+        Limiter limiter = Limiter.start(ControlFixture.config(ADDRESS, group, group)
                 .property("limiter.policies.export.limits", "2/1m")
                 .build());
         open.add(limiter);
