@@ -25,7 +25,7 @@ class TestRulesTest {
     private static final Pattern ADDRESS = Pattern.compile("limiter\\.redis\\.address.*RedisServers");
     /** Their subject is the deadline itself, or a Redis that does not answer. */
     private static final Set<String> ABOUT_DEADLINES =
-            Set.of("CloseTest", "FlightInstances", "PausedRedisTest", "ReconnectionsTest", "SelfTestTest");
+            Set.of("CloseTest", "PausedRedisTest", "ReconnectionsTest", "SelfTestTest");
     /** They own a client, because they change it, count its connections or close it. */
     private static final Set<String> WITH_A_CLIENT_OF_THEIR_OWN = Set.of(
             "BatchTest",

@@ -10,6 +10,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -57,89 +58,67 @@ class HouseRulesTest {
             .because("packages in a cycle can't be understood separately");
 
     @ArchTest
-    static final ArchRule theWordsKnowNobody = noClasses()
-            .that()
-            .resideInAPackage("io.limiter")
-            .should()
-            .dependOnClassesThat(resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
-                    .and(resideOutsideOfPackage("io.limiter.internal")))
-            .because("every package uses the main types, so they must not depend on the packages");
+    static final ArchRule theWordsKnowNobody = wall(
+            resideInAPackage("io.limiter"),
+            resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
+                    .and(resideOutsideOfPackage("io.limiter.internal")),
+            "every package uses the main types, so they must not depend on the packages");
 
     @ArchTest
-    static final ArchRule whatAllUseUsesNobody = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.internal")
-            .should()
-            .dependOnClassesThat(resideInAPackage("io.limiter..").and(resideOutsideOfPackage("io.limiter.internal")))
-            .because("the main types use it");
+    static final ArchRule whatAllUseUsesNobody = wall(
+            resideInAPackage("io.limiter.internal"),
+            resideInAPackage("io.limiter..").and(resideOutsideOfPackage("io.limiter.internal")),
+            "the main types use it");
 
     @ArchTest
-    static final ArchRule nobodyNeedsTheApplication = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.limiter.application")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("io.limiter.application")
-            .because("it puts the packages together, so none of them can need it");
+    static final ArchRule nobodyNeedsTheApplication = wall(
+            resideOutsideOfPackage("io.limiter.application"),
+            resideInAPackage("io.limiter.application"),
+            "it puts the packages together, so none of them can need it");
 
     @ArchTest
-    static final ArchRule rulesConfigAndBackendsKnowOnlyTheWords = noClasses()
-            .that()
-            .resideInAnyPackage(
-                    "io.limiter.rule", "io.limiter.internal.rule", "io.limiter.inprocess", "io.limiter.redis")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.config", "io.limiter.internal.config")
-            .because("backends and rules work without any configuration text");
+    static final ArchRule rulesConfigAndBackendsKnowOnlyTheWords = wall(
+            resideInAnyPackage("io.limiter.rule", "io.limiter.internal.rule", "io.limiter.inprocess", "io.limiter.redis"),
+            resideInAnyPackage("io.limiter.config", "io.limiter.internal.config"),
+            "backends and rules work without any configuration text");
 
     @ArchTest
-    static final ArchRule configDecidesNothing = noClasses()
-            .that()
-            .resideInAnyPackage("io.limiter.config", "io.limiter.internal.config")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.inprocess", "io.limiter.redis", "io.limiter.rule")
-            .because("text becomes values; what is made of them is decided elsewhere");
+    static final ArchRule configDecidesNothing = wall(
+            resideInAnyPackage("io.limiter.config", "io.limiter.internal.config"),
+            resideInAnyPackage("io.limiter.inprocess", "io.limiter.redis", "io.limiter.rule"),
+            "text becomes values; what is made of them is decided elsewhere");
 
     @ArchTest
-    static final ArchRule addressesKnowNobodyAndAskNobody = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.address")
-            .should()
-            .dependOnClassesThat(resideInAPackage("io.limiter..")
+    static final ArchRule addressesKnowNobodyAndAskNobody = wall(
+            resideInAPackage("io.limiter.address"),
+            resideInAPackage("io.limiter..")
                     .and(resideOutsideOfPackage("io.limiter.address"))
-                    .or(assignableTo(InetAddress.class)))
-            .because("they are values; InetAddress asks DNS when text is no address, and text comes from the network");
+                    .or(assignableTo(InetAddress.class)),
+            "they are values; InetAddress asks DNS when text is no address, and text comes from the network");
 
     @ArchTest
-    static final ArchRule theBackendsNeverMeet = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.inprocess")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("io.limiter.redis")
-            .orShould()
-            .dependOnClassesThat()
-            .resideInAPackage("io.limiter.rule")
-            .because("their meaning is bound by the contract, not by shared code");
+    static final ArchRule theBackendsNeverMeet = wall(
+            resideInAPackage("io.limiter.inprocess"),
+            resideInAnyPackage("io.limiter.redis", "io.limiter.rule"),
+            "their meaning is bound by the contract, not by shared code");
 
     @ArchTest
-    static final ArchRule redisDoesNotMeetInProcess = noClasses()
-            .that()
-            .resideInAPackage("io.limiter.redis")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("io.limiter.inprocess", "io.limiter.rule")
-            .because("their meaning is bound by the contract, not by shared code");
+    static final ArchRule redisDoesNotMeetInProcess = wall(
+            resideInAPackage("io.limiter.redis"),
+            resideInAnyPackage("io.limiter.inprocess", "io.limiter.rule"),
+            "their meaning is bound by the contract, not by shared code");
 
     @ArchTest
-    static final ArchRule onlyTheRedisRoomKnowsRedisson = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.limiter.redis")
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("org.redisson..", "io.netty..")
-            .because("Redisson is optional: an application in one JVM does not have it");
+    static final ArchRule onlyTheRedisRoomKnowsRedisson = wall(
+            resideOutsideOfPackage("io.limiter.redis"),
+            resideInAnyPackage("org.redisson..", "io.netty.."),
+            "Redisson is optional: an application in one JVM does not have it");
+
+    /** No class of the first kind depends on one of the second. */
+    private static ArchRule wall(
+            DescribedPredicate<JavaClass> inside, DescribedPredicate<JavaClass> outside, String because) {
+        return noClasses().that(inside).should().dependOnClassesThat(outside).because(because);
+    }
 
     @ArchTest
     static final ArchRule onlyTimeSourcesReadTheClock = noClasses()

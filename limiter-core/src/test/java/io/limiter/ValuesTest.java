@@ -33,10 +33,7 @@ class ValuesTest {
                         .withFailureMode(FailureMode.DENY)
                         .deadline());
         for (Duration wrong : List.of(Duration.ofNanos(999_999), Duration.ofSeconds(61), Duration.ZERO)) {
-            String message =
-                    String.valueOf(assertThrows(IllegalArgumentException.class, () -> policy.withDeadline(wrong))
-                            .getMessage());
-            assertTrue(message.contains("policy 'p' has a deadline of " + wrong), message);
+            refused("policy 'p' has a deadline of " + wrong, () -> policy.withDeadline(wrong));
         }
     }
 

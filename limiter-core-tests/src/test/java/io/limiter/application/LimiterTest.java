@@ -2,6 +2,7 @@ package io.limiter.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -60,6 +61,19 @@ class LimiterTest {
                     () -> limiter.replace(LimiterConfig.builder().build()));
             assertTrue(String.valueOf(refused.getMessage()).contains("RL-150 limiter.enabled"), refused::getMessage);
         }
+    }
+
+    /** The jar that follows it is not on the class path here. */
+    @Test
+    void aGroupNeedsItsJar() {
+        LimiterConfig config = LimiterConfig.builder()
+                .property("limiter.redis.address", "redis://127.0.0.1:1")
+                .property("limiter.control.group", "shop")
+                .property("limiter.control.secret", "0123456789abcdef")
+                .build();
+        IllegalStateException missing = assertThrows(IllegalStateException.class, () -> Limiter.start(config));
+        assertTrue(missing.getMessage().startsWith("RL-512"), missing.getMessage());
+        assertNull(ConfigSource.of(LimiterConfig.builder().build()));
     }
 
     @Test

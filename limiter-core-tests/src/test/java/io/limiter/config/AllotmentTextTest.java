@@ -40,15 +40,6 @@ class AllotmentTextTest {
         assertEquals(FailureMode.DENY, sale.onFailure());
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "100 allotment each 2 hold 15m closes 2026-11-27T21:00:00Z name x",
-        "1 allotment each 1 opens 2026-11-27T20:00:00Z closes 2026-11-27T21:00:00Z"
-    })
-    void aStockIsWrittenAsItIsRead(String text) {
-        assertEquals(text, LimitText.parse(text).toString());
-    }
-
     @Test
     void eachIsOneAndTheStateIsThatOfEveryHold() {
         Limit unsaid = LimitText.parse("9 allotment closes 2026-11-27T21:00:00Z");

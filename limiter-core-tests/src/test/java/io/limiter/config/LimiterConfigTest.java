@@ -162,6 +162,8 @@ class LimiterConfigTest {
                 "limiter.redis.connection-pool-size = 8 | unknown key; ",
                 "limiter.policies.vote.limits.permits = 3 | unknown key; ",
                 "limiter.rules..path = /a | a name is empty there",
+                "limiter.rules.a\\ b.limits = 1/s | can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -",
+                "limiter.instances = 1; limiter.instances = 2 | line 2: RL-102 limiter.instances is already set in line 1; keep one",
                 "limiter.redis.address = | write limiter.backend = in-process where Redis is to be switched off",
                 "limiter.policies.vote = 3/s | did you mean 'limiter.policies.vote.limits'?",
                 "limiter.rules.vote = 3/s | unknown key; did you mean 'limiter.rules.vote.",
@@ -257,34 +259,6 @@ class LimiterConfigTest {
         assertTrue(message.contains(words) && message.contains("RL-1"), message);
         assertTrue(message.contains(line.split(" ", 2)[0].replace("\\", "")), message);
         assertTrue(!line.contains("; ") || message.contains("has 1 problem:"), message);
-    }
-
-    @Test
-    void aKeyGivenTwiceIsAnErrorWithBothLines() {
-        String message = message("limiter.instances = 1\n\nlimiter.instances = 2\n");
-        assertTrue(message.contains("line 3: RL-102 limiter.instances is already set in line 1; keep one"), message);
-    }
-
-    @Test
-    void aRuleHasLimitsOrAPolicyAndNotBoth() {
-        String rule = "limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.policy = p\n";
-        String message = message(rule + "limiter.rules.a.limits = 1/s\n");
-        assertTrue(
-                message.contains(
-                        "names policy 'p' (limiter.properties) and has limits of its own; keep one of the two"),
-                message);
-        message = message("limiter.policies.a.limits = 1/s\nlimiter.rules.a.path = /\nlimiter.rules.a.limits = 2/s\n");
-        assertTrue(
-                message.contains(
-                        "there is another one of that name; rename one of the two, or write limiter.rules.a.policy"),
-                message);
-    }
-
-    @Test
-    void aWrongPolicyIsNotAlsoAMissingOne() {
-        String message =
-                message("limiter.policies.p.limits = 1\nlimiter.rules.a.path = /\nlimiter.rules.a.policy = p\n");
-        assertTrue(message.startsWith("limiter.properties has 1 problem:"), message);
     }
 
     @Test
@@ -419,21 +393,17 @@ class LimiterConfigTest {
     }
 
     @Test
-    void hopsAndAHeaderAreReadAsWritten() throws IOException {
+    void hopsEverybodyAndAHeaderAreReadAsWritten() throws IOException {
         assertEquals(
                 new ClientIpSettings(List.of(), false, false, 2, "forwarded", 64, ClientIpSettings.Source.AUTO),
-                parse("limiter.client-ip.trusted-hops = 2\nlimiter.client-ip.header = forwarded\n")
-                        .settings()
-                        .clientIp());
-    }
-
-    @Test
-    void everybodyIsTrustedByAWordOnly() throws IOException {
+                clientIp("limiter.client-ip.trusted-hops = 2\nlimiter.client-ip.header = forwarded\n"));
         assertEquals(
                 new ClientIpSettings(List.of(), false, true, 0, "X-Real-IP", 64, ClientIpSettings.Source.AUTO),
-                parse("limiter.client-ip.trusted-proxies = ALL\nlimiter.client-ip.header = X-Real-IP\n")
-                        .settings()
-                        .clientIp());
+                clientIp("limiter.client-ip.trusted-proxies = ALL\nlimiter.client-ip.header = X-Real-IP\n"));
+    }
+
+    private static ClientIpSettings clientIp(String text) throws IOException {
+        return parse(text).settings().clientIp();
     }
 
     @Test
@@ -446,9 +416,7 @@ class LimiterConfigTest {
     @Test
     void theUsualHeaderIsReadWhereSomebodyIsTrusted() throws IOException {
         for (String trusted : List.of("trusted-hops = 1", "trusted-proxies = unix", "trusted-proxies = all")) {
-            assertEquals(
-                    "X-Forwarded-For",
-                    parse("limiter.client-ip." + trusted).settings().clientIp().header());
+            assertEquals("X-Forwarded-For", clientIp("limiter.client-ip." + trusted).header());
         }
     }
 
@@ -456,9 +424,13 @@ class LimiterConfigTest {
     void theSettingsOfHttpAreReadAsWritten() throws IOException {
         assertEquals(
                 new HttpSettings(
-                        Set.of(Headers.X_RATELIMIT), false, false, MethodOverride.FORMS, "com.example.Site$Rejections"),
+                        Set.of(Headers.DRAFT_10, Headers.X_RATELIMIT),
+                        false,
+                        false,
+                        MethodOverride.FORMS,
+                        "com.example.Site$Rejections"),
                 http("""
-                        limiter.http.headers = x-ratelimit
+                        limiter.http.headers = draft-10, x-ratelimit
                         limiter.http.ignore-case = false
                         limiter.http.ignore-trailing-slash = false
                         limiter.http.method-override = forms
@@ -471,13 +443,6 @@ class LimiterConfigTest {
     @CsvSource({"draft-10, DRAFT_10", "x-ratelimit, X_RATELIMIT", "none, NONE"})
     void formsOfHeaders(String text, Headers headers) throws IOException {
         assertEquals(Set.of(headers), http("limiter.http.headers = " + text).headers());
-    }
-
-    @Test
-    void aDraftAndXRatelimit() throws IOException {
-        assertEquals(
-                Set.of(Headers.DRAFT_10, Headers.X_RATELIMIT),
-                http("limiter.http.headers = draft-10, x-ratelimit").headers());
     }
 
     private static HttpSettings http(String text) throws IOException {

@@ -12,18 +12,14 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -67,8 +63,7 @@ class CountersTest {
         Policy inside = Policy.of("inside", Limit.fixedWindow(5, Duration.ofMinutes(1)));
         CompletableFuture<Decision.Source> answer = new CompletableFuture<>();
         CompletableFuture<String> thread = new CompletableFuture<>();
-        try (RateLimiter redis =
-                RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
+        try (RateLimiter redis = Backends.limiter(Backends.single())) {
             redis.monitor().onPolicy(name -> {
                 if (name.equals("asked")) {
                     thread.complete(Thread.currentThread().getName());
@@ -87,26 +82,15 @@ class CountersTest {
     @Test
     void noneIsMissedAndNoneIsHeardTwiceWhileCallersAsk() throws Exception {
         int policies = 200;
-        CountDownLatch started = new CountDownLatch(3);
-        ExecutorService callers = Executors.newFixedThreadPool(3);
-        try {
-            List<Future<?>> done = new ArrayList<>();
-            for (int caller = 0; caller < 3; caller++) {
-                done.add(callers.submit(() -> {
-                    started.countDown();
-                    for (int i = 0; i < policies; i++) {
-                        ask("p" + i);
-                    }
-                }));
+        AtOnce.run(4, caller -> {
+            for (int i = 0; i < policies; i++) {
+                if (caller > 0) {
+                    ask("p" + i);
+                } else if (i == 0) {
+                    limiter.monitor().onPolicy(heard::add);
+                }
             }
-            started.await();
-            limiter.monitor().onPolicy(heard::add);
-            for (Future<?> one : done) {
-                one.get();
-            }
-        } finally {
-            callers.shutdown();
-        }
+        });
         assertEquals(policies, heard.size());
         assertEquals(policies, new HashSet<>(heard).size());
         assertTrue(limiter.monitor().policies().containsAll(heard));

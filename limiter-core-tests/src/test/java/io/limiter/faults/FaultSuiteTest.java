@@ -13,10 +13,11 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core-tests -am test}. over each client. Some alone: {@code -Dlimiter.faults=kill}. */
-@Tag("faults")
 class FaultSuiteTest {
     private static final Trial.Times TIMES =
             new Trial.Times(Duration.ofMillis(700), Duration.ofMillis(1_500), Duration.ofMillis(500));
+    private static final Trial.Times SHORT =
+            new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));
     private static final Trial.Times WARM_UP =
             new Trial.Times(Duration.ofSeconds(3), Duration.ofMillis(100), Duration.ofMillis(100));
     private static final List<RedisClientChoice> CLIENTS =
@@ -35,6 +36,7 @@ class FaultSuiteTest {
                                 Stream.of(FailureMode.values()).map(mode -> Arguments.of(fault, mode, client))));
     }
 
+    @Tag("faults")
     @ParameterizedTest
     @MethodSource("trials")
     void everyCallIsAnsweredAndCountedOnceOrNotAtAll(Fault<?> fault, FailureMode mode, RedisClientChoice client)
@@ -43,7 +45,23 @@ class FaultSuiteTest {
             warm = true;
             Trial.run(ServerFaults.SCRIPTS_FLUSHED, mode, client, WARM_UP);
         }
-        Row row = Trial.run(fault, mode, client, TIMES);
+        check(Trial.run(fault, mode, client, TIMES));
+    }
+
+    static Stream<Arguments> some() {
+        return Stream.of(ServerFaults.STOPPED, ServerFaults.KILLED_WITH_ITS_DATA, ServerFaults.GARBLED)
+                .flatMap(fault -> CLIENTS.stream().map(client -> Arguments.of(fault, client)));
+    }
+
+    /** The suite in short: some faults of different kinds, in the default failure mode. */
+    @Tag("long")
+    @ParameterizedTest
+    @MethodSource("some")
+    void inShort(Fault<?> fault, RedisClientChoice client) throws Exception {
+        check(Trial.run(fault, FailureMode.LOCAL, client, SHORT));
+    }
+
+    private static void check(Row row) {
         TABLE.add(row);
         Judge.check(row);
     }

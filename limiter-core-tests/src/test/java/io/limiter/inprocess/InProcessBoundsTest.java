@@ -29,9 +29,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Memory is bounded, and what is used is never forgotten for it. */
 class InProcessBoundsTest extends BoundedBackend {
     private boolean takesTwo(Policy policy, PartitionKey key) {
-        Decision first = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
-        Decision second = limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(policy, key, 1))));
-        return first.allowed() && second.allowed();
+        boolean first = takesAny(policy, key, 1);
+        return takesAny(policy, key, 1) && first;
     }
 
     @ParameterizedTest
@@ -96,10 +95,8 @@ class InProcessBoundsTest extends BoundedBackend {
 
     @Test
     void keysThatShareAStateAreCountedTogetherInOneDecision() {
-        start(1, 10_000);
-        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofHours(1)));
+        startFull(10_000);
         Policy policy = Policy.of("p", Limit.slidingList(3, Duration.ofMinutes(1)));
-        limiter.tryAcquire(filler, PartitionKey.global(), 1);
         // More keys than there are states to share: each state decides several charges of this one call.
         List<Charge> charges = new ArrayList<>();
         for (int i = 0; i < 2 * StateTable.SHARED_STATES; i++) {
@@ -107,10 +104,7 @@ class InProcessBoundsTest extends BoundedBackend {
         }
         int granted = 0;
         for (int size = charges.size(); size > 0; size /= 2) {
-            granted += limiter.tryAcquire(PermitRequest.of(charges.subList(0, size)))
-                            .allowed()
-                    ? size
-                    : 0;
+            granted += takes(charges.subList(0, size).toArray(Charge[]::new)) ? size : 0;
         }
         assertTrue(granted > 0 && granted <= 3 * StateTable.SHARED_STATES, granted + " granted");
     }
@@ -124,8 +118,7 @@ class InProcessBoundsTest extends BoundedBackend {
         limiter.tryAcquire(filler, PartitionKey.global(), 1);
         int passed = 0;
         for (int i = 0; i < 20_000; i++) {
-            Charge charge = new Charge(policy, PartitionKey.of("user " + i), 1, "1");
-            passed += limiter.tryAcquire(PermitRequest.of(List.of(charge))).allowed() ? 1 : 0;
+            passed += takes(new Charge(policy, PartitionKey.of("user " + i), 1, "1")) ? 1 : 0;
         }
         assertTrue(passed <= 3 * StateTable.SHARED_STATES, passed + " passed");
     }
@@ -162,11 +155,9 @@ class InProcessBoundsTest extends BoundedBackend {
 
     @Test
     void whatSharedStatesNoLongerUseIsGivenBack() {
-        start(1, 8);
-        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(30)));
+        startFull(8);
         Policy one = Policy.of("one", Limit.slidingList(4, Duration.ofSeconds(1)));
         Policy other = Policy.of("other", Limit.slidingList(4, Duration.ofSeconds(1)));
-        limiter.tryAcquire(filler, PartitionKey.global(), 1);
         for (int i = 0; i < 10; i++) {
             limiter.tryAcquire(one, PartitionKey.of("key " + i), 4);
         }
@@ -249,5 +240,130 @@ class InProcessBoundsTest extends BoundedBackend {
                 IllegalArgumentException.class, () -> InProcessBackend.builder().maxEntries(0));
         assertThrows(
                 IllegalArgumentException.class, () -> InProcessBackend.builder().maxStamps(0));
+    }
+
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final Policy LOGIN = Policy.of("login", Limit.fixedWindow(1, DAY), Limit.block(2, HOUR, HOUR, HOUR));
+
+    private Decision login(int key) {
+        return limiter.tryAcquire(LOGIN, PartitionKey.of("client " + key), 1);
+    }
+
+    /** Denials take memory only of keys that were denied. */
+    @Test
+    void onlyDeniedKeysTakeRoomAndAFullMemoryBlocksNobody() {
+        start(20, 1_000);
+        for (int i = 0; i < 10; i++) {
+            assertTrue(login(i).allowed());
+        }
+        assertEquals(10, backend.entries());
+        for (int i = 0; i < 10; i++) {
+            assertFalse(login(i).allowed());
+        }
+        assertEquals(20, backend.entries());
+        for (int i = 10; i < 20_000; i++) {
+            login(i);
+            assertFalse(login(i).blocked(), "client " + i);
+        }
+        assertEquals(20, backend.entries());
+        assertTrue(login(0).blocked());
+        // An hour after the end of the block the states of denials may go, those of limits may not.
+        time.advance(HOUR.multipliedBy(3));
+        for (int i = 0; i < 10; i++) {
+            assertFalse(login(i).blocked());
+            assertTrue(login(i).blocked());
+        }
+    }
+
+    /** Of any limit of the policy: the others allow the call. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Algorithm.class,
+            names = {"SLIDING_LIST", "SLIDING_ZSET", "DISTINCT"})
+    void whatIsDeniedForWantOfMemoryBlocksNobody(Algorithm algorithm) {
+        start(100, 60);
+        Policy policy = Policy.of(
+                "p",
+                AnyAlgorithm.limit(algorithm, 100, 86_400_000_000L).withName("log"),
+                Limit.fixedWindow(1_000, DAY).withName("wide"),
+                Limit.block(2, HOUR, HOUR, HOUR));
+        int denied = 0;
+        for (int i = 0; i < 100; i++) {
+            Decision decision = limiter.tryAcquire(
+                    PermitRequest.of(List.of(AnyAlgorithm.charge(policy, PartitionKey.of("honest"), 1))));
+            assertFalse(decision.blocked(), "call " + i);
+            denied += decision.allowed() ? 0 : 1;
+        }
+        assertTrue(denied >= 40, denied + " denied");
+    }
+
+    private Decision take(Policy policy, PartitionKey key, String member) {
+        return limiter.tryAcquire(PermitRequest.of(List.of(new Charge(policy, key, 1, null, PartitionKey.of(member)))));
+    }
+
+    @Test
+    void membersThatDoNotFitAreDeniedAndTheKnownOnesAreNot() {
+        start(100, 4 * DistinctState.STAMPS_A_MEMBER);
+        Policy policy = Policy.of("p", Limit.distinct(10_000, Duration.ofSeconds(10)));
+        PartitionKey key = PartitionKey.of("192.0.2.1");
+        int known = 0;
+        while (take(policy, key, "member " + known).allowed()) {
+            known++;
+        }
+        assertEquals(4, known);
+        assertEquals(4 * DistinctState.STAMPS_A_MEMBER, backend.stamps());
+        assertEquals(10_000_000, take(policy, key, "another").retryAfterMicros());
+        assertTrue(take(policy, key, "member 0").allowed());
+        time.advance(Duration.ofSeconds(10));
+        assertTrue(take(policy, key, "another").allowed());
+        assertEquals(DistinctState.STAMPS_A_MEMBER, backend.stamps());
+    }
+
+    @Test
+    void whatIsGivenBackForgottenOrOverTakesNoMemory() {
+        start(100, 1_000);
+        Policy policy = Policy.of("p", Limit.distinct(5, Duration.ofSeconds(10)));
+        PartitionKey key = PartitionKey.of("192.0.2.1");
+        Decision first = take(policy, key, "a");
+        take(policy, key, "b");
+        assertEquals(2 * DistinctState.STAMPS_A_MEMBER, backend.stamps());
+        assertTrue(limiter.refund(first));
+        assertEquals(DistinctState.STAMPS_A_MEMBER, backend.stamps());
+        limiter.reset(policy, key);
+        assertEquals(0, backend.stamps());
+        take(policy, key, "c");
+        assertFalse(limiter.refund(take(policy, key, "c")), "it was known");
+        assertEquals(DistinctState.STAMPS_A_MEMBER, backend.stamps());
+        Charge other = new Charge(policy, PartitionKey.of("other"), 1, null, PartitionKey.of("d"));
+        limiter.tryAcquire(PermitRequest.of(List.of(other)).withLook());
+        assertEquals(DistinctState.STAMPS_A_MEMBER, backend.stamps());
+        assertEquals(1, backend.entries());
+    }
+
+    /** A table that is full: keys share a state, and members of one key are not known for another one. */
+    @Test
+    void keysThatShareAStateDoNotShareMembers() {
+        startFull(1_000_000);
+        Policy policy = Policy.of("p", Limit.distinct(2, Duration.ofSeconds(10)));
+        int allowed = 0;
+        for (int i = 0; i < 10_000; i++) {
+            allowed += take(policy, PartitionKey.of("key " + i), "m").allowed() ? 1 : 0;
+        }
+        assertEquals(
+                2 * StateTable.SHARED_STATES, allowed, 10, "each shared state has the whole limit, of all its keys");
+        time.advance(Duration.ofSeconds(10));
+        assertTrue(take(policy, PartitionKey.of("key"), "m").allowed());
+    }
+
+    /** However long members are, what is kept of one is short. */
+    @Test
+    void longMembersAreKeptAsHashes() {
+        Policy policy = Policy.of("p", Limit.distinct(10, DAY));
+        PartitionKey key = PartitionKey.of("192.0.2.1");
+        PartitionKey member = PartitionKey.of(Collections.nCopies(30, "x".repeat(70_000)));
+        assertTrue(new Charge(policy, key, 1, null, member).memberText().length() < 64);
+        assertEquals("", new Charge(policy, key, 1).memberText());
+        assertEquals("a%20b", new Charge(policy, key, 1, null, PartitionKey.of("a b")).memberText());
     }
 }

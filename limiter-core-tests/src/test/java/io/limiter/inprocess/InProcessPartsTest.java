@@ -6,19 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
 import io.limiter.Decision;
+import io.limiter.Hold;
+import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
 import io.limiter.PartitionKey;
-import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.AtOnce;
+import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A call that took nothing leaves nothing, and what one policy keeps takes nothing from the part of another. */
@@ -32,12 +36,8 @@ class InProcessPartsTest extends BoundedBackend {
         PartitionKey attacker = PartitionKey.of("203.0.113.7");
         int passed = 0;
         for (int i = 0; i < 5_000; i++) {
-            passed += limiter.tryAcquire(PermitRequest.of(List.of(
-                                    new Charge(byKey, PartitionKey.of("key " + i), 1),
-                                    new Charge(byAddress, attacker, 1))))
-                            .allowed()
-                    ? 1
-                    : 0;
+            Charge ofKey = new Charge(byKey, PartitionKey.of("key " + i), 1);
+            passed += takes(ofKey, new Charge(byAddress, attacker, 1)) ? 1 : 0;
         }
         assertEquals(100, passed);
         assertEquals(101, backend.entries(), "a state for each call that passed, and the address");
@@ -67,10 +67,9 @@ class InProcessPartsTest extends BoundedBackend {
             int first = round * 8;
             List<Boolean> passed = AtOnce.call(
                     8,
-                    i -> limiter.tryAcquire(PermitRequest.of(List.of(
-                                    new Charge(byAddress, address, 1),
-                                    new Charge(byKey, PartitionKey.of("key " + (first + i)), 1))))
-                            .allowed());
+                    i -> takes(
+                            new Charge(byAddress, address, 1),
+                            new Charge(byKey, PartitionKey.of("key " + (first + i)), 1)));
             assertEquals(1, Collections.frequency(passed, true));
             assertEquals(2 * (round + 1), backend.entries(), "one key and one address for each call that passed");
         }
@@ -88,9 +87,7 @@ class InProcessPartsTest extends BoundedBackend {
         // Half of 1 000, divided among these two and those made at run time.
         int guaranteed = 1_000 / 2 / 3;
         for (int i = 0; i < guaranteed; i++) {
-            assertTrue(limiter.tryAcquire(
-                            PermitRequest.of(List.of(AnyAlgorithm.charge(other, PartitionKey.of("newcomer " + i), 2))))
-                    .allowed());
+            assertTrue(takesAny(other, PartitionKey.of("newcomer " + i), 2));
             limiter.tryAcquire(sprayed, PartitionKey.of("flood again " + i), 1);
         }
         assertTrue(backend.entries() <= 1_000, backend.entries() + " states");
@@ -98,9 +95,7 @@ class InProcessPartsTest extends BoundedBackend {
         limiter.tryAcquire(other, PartitionKey.of("one more"), 1);
         assertEquals(shared + 1, backend.overflowed(), "the part is used up, and nothing is left to lend");
         time.advance(Duration.ofMinutes(2));
-        assertTrue(
-                limiter.tryAcquire(PermitRequest.of(List.of(AnyAlgorithm.charge(other, PartitionKey.of("later"), 2))))
-                        .allowed());
+        assertTrue(takesAny(other, PartitionKey.of("later"), 2));
         assertEquals(shared + 1, backend.overflowed(), "what is full again made room in its own part");
     }
 
@@ -207,10 +202,8 @@ class InProcessPartsTest extends BoundedBackend {
 
     @Test
     void aPolicyThatIsAnnouncedAfterItsUseGivesNobodyASecondQuota() {
-        start(1, 1_000);
-        Policy filler = Policy.of("filler", Limit.fixedWindow(1, Duration.ofDays(1)));
+        startFull(1_000);
         Policy late = Policy.of("late", Limit.fixedWindow(1, Duration.ofHours(1)));
-        limiter.tryAcquire(filler, PartitionKey.global(), 1);
         assertTrue(takes(late, PartitionKey.of("a"), 1));
         limiter.announce(late);
         assertFalse(takes(late, PartitionKey.of("a"), 1));
@@ -268,7 +261,7 @@ class InProcessPartsTest extends BoundedBackend {
         PartitionKey key = PartitionKey.of("a");
         Decision taken = limiter.tryAcquire(log, key, 5_000);
         assertEquals(5_000, backend.stamps());
-        limiter.tryAcquire(PermitRequest.of(List.of(new Charge(log, key, 4_000), new Charge(closed, key, 1))));
+        takes(new Charge(log, key, 4_000), new Charge(closed, key, 1));
         assertTrue(limiter.refund(taken));
         assertEquals(5_000, backend.stamps());
     }
@@ -286,5 +279,61 @@ class InProcessPartsTest extends BoundedBackend {
         backend.table.reclaim(time.nowMicros());
         assertEquals(1, backend.table.sharedEntries.used(), "only that of this limit");
         assertFalse(takes(daily, key, 1));
+    }
+
+    private static final Duration TTL = Duration.ofMinutes(10);
+
+    static Stream<Arguments> boundsAndLimits() {
+        return Stream.of(
+                        Limit.fixedWindow(100_000, Duration.ofHours(1)),
+                        Limit.tokenBucket(100_000, Duration.ofHours(1)))
+                .flatMap(limit ->
+                        Stream.of(Arguments.of(1_000, 1_000_000L, limit), Arguments.of(100_000, 10_000L, limit)));
+    }
+
+    /** Reservations of invented keys fill the memory for states, or that for records. */
+    private Policy startWithInventedKeys(int entries, long stamps, Limit limit) {
+        Policy policy = Policy.of("tokens", limit).withHolds(100);
+        start(entries, stamps);
+        for (int i = 0; i < 2_000; i++) {
+            limiter.reserve(policy, PartitionKey.of("invented " + i), 1, TTL);
+        }
+        return policy;
+    }
+
+    @ParameterizedTest(name = "{0} states, {1} timestamps, {2}")
+    @MethodSource("boundsAndLimits")
+    void reservationsOfHonestKeysGoOnBesideInventedOnes(int entries, long stamps, Limit limit) {
+        Policy policy = startWithInventedKeys(entries, stamps, limit);
+        assertTrue(backend.stamps() <= stamps, "records are bounded");
+        assertTrue(backend.overflowed() > 0, "counted, and logged (RL-401)");
+        for (int i = 0; i < 500; i++) {
+            PartitionKey key = PartitionKey.of("honest " + i);
+            long before = Looks.left(limiter, policy, key);
+            Hold more = limiter.reserve(policy, key, 10, TTL);
+            Hold less = limiter.reserve(policy, key, 10, TTL);
+            assertTrue(more.allowed() && less.allowed());
+            assertEquals(before - 20, Looks.left(limiter, policy, key));
+            assertEquals(Settlement.SETTLED, limiter.settle(more, 30));
+            assertEquals(Settlement.SETTLED, limiter.settle(less, 5));
+            assertEquals(Settlement.ENDED, limiter.settle(more, 30), "once");
+            long left = Looks.left(limiter, policy, key);
+            assertEquals(before - 40, left, "an estimate stays, and what is above it is charged");
+        }
+    }
+
+    /** A debt is at most the capacity, as of any settlement. */
+    @ParameterizedTest(name = "{0} states, {1} timestamps, {2}")
+    @MethodSource("boundsAndLimits")
+    void anyCostBesideInventedKeysIsBounded(int entries, long stamps, Limit limit) {
+        Policy policy = startWithInventedKeys(entries, stamps, limit);
+        PartitionKey key = PartitionKey.of("honest");
+        Hold hold = limiter.reserve(policy, key, 10, TTL);
+        assertEquals(Settlement.SETTLED, limiter.settle(hold, Integer.MAX_VALUE));
+        assertEquals(0, Looks.left(limiter, policy, key));
+        time.advance(Duration.ofHours(1));
+        time.advanceMicros(1_000_000);
+        assertTrue(takes(policy, key, 1));
+        assertFalse(takes(policy, key, 200_000));
     }
 }

@@ -14,20 +14,17 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Looks;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,7 +53,7 @@ class InProcessStressTest extends BoundedBackend {
     @ValueSource(ints = {20, 300, 3_000})
     void noKeyEverGetsMoreThanItsLimit(int entries) {
         start(entries, Math.min(6L * entries, 9_999));
-        assertTimeoutPreemptively(Duration.ofSeconds(60), () -> runAll(limiter, entries));
+        assertTimeoutPreemptively(Duration.ofSeconds(60), () -> runAll(entries));
         taken.forEach((whose, byStamp) -> checkStamps(whose, byStamp));
         assertEquals(
                 calls.sum(),
@@ -80,40 +77,30 @@ class InProcessStressTest extends BoundedBackend {
         assertEquals(before, backend.overflowed());
     }
 
-    private void runAll(RateLimiter limiter, int entries) throws Exception {
-        ExecutorService threads = Executors.newFixedThreadPool(THREADS + 1);
-        try {
-            List<Future<?>> all = new ArrayList<>();
-            for (int t = 0; t < THREADS; t++) {
-                all.add(threads.submit(() -> {
-                    for (int i = 0; i < CALLS; i++) {
-                        still.readLock().lock();
-                        try {
-                            call(limiter, entries);
-                        } finally {
-                            still.readLock().unlock();
-                        }
+    private void runAll(int entries) throws Exception {
+        AtomicInteger calling = new AtomicInteger(THREADS);
+        AtOnce.run(THREADS + 1, thread -> {
+            while (thread == THREADS && calling.get() > 0) {
+                still.writeLock().lock();
+                time.advanceMicros(ThreadLocalRandom.current().nextLong(2 * PERIOD));
+                still.writeLock().unlock();
+                limiter.announce(one);
+                limiter.retract(one);
+                Thread.yield();
+            }
+            try {
+                for (int i = 0; thread < THREADS && i < CALLS; i++) {
+                    still.readLock().lock();
+                    try {
+                        call(limiter, entries);
+                    } finally {
+                        still.readLock().unlock();
                     }
-                }));
-            }
-            Future<?> clock = threads.submit(() -> {
-                while (!Thread.currentThread().isInterrupted()) {
-                    still.writeLock().lock();
-                    time.advanceMicros(ThreadLocalRandom.current().nextLong(2 * PERIOD));
-                    still.writeLock().unlock();
-                    limiter.announce(one);
-                    limiter.retract(one);
-                    Thread.yield();
                 }
-            });
-            for (Future<?> each : all) {
-                each.get();
+            } finally {
+                calling.decrementAndGet();
             }
-            clock.cancel(true);
-        } finally {
-            threads.shutdownNow();
-            threads.awaitTermination(10, TimeUnit.SECONDS);
-        }
+        });
     }
 
     private void call(RateLimiter limiter, int keys) {

@@ -1,11 +1,9 @@
 package io.limiter.redis;
 
-import static io.limiter.redis.FlightInstances.KEY;
-import static io.limiter.redis.FlightInstances.SLOW;
-import static io.limiter.redis.FlightInstances.free;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
@@ -16,36 +14,89 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Repeats;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
 
-/** Calls in flight on a real Redis: several instances, policies and slots. */
+/**
+ * Calls in flight on a real Redis: several instances, policies and slots; also those whose state Redis has lost, or whose answers were, or
+ * whose instance was killed.
+ */
 class FlightsOnRedisTest {
+    private static final PartitionKey KEY = PartitionKey.of("key");
+    /** Its permits are renewed often. */
+    private static final Policy CALLS =
+            Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
+
+    private static final Policy SLOW =
+            Policy.of("slow", Limit.concurrent(2, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
     private static final Policy RATE =
             Policy.of("rate", Limit.fixedWindow(1, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
     private static final Policy TOKENS = Policy.of("tokens", Limit.fixedWindow(100, Duration.ofHours(1)))
             .withHolds(10)
             .withFailureMode(FailureMode.DENY);
     private static final List<Charge> TOGETHER = List.of(new Charge(SLOW, KEY, 1), new Charge(TOKENS, KEY, 50));
+    private static final int EACH = Repeats.of(1_500, 15_000);
 
-    private final FlightInstances instances = new FlightInstances();
+    private final String prefix = "flights-" + System.nanoTime();
+    private final List<RateLimiter> opened = new ArrayList<>();
 
     @AfterEach
     void close() {
-        instances.close();
+        opened.forEach(RateLimiter::close);
+        opened.clear();
+    }
+
+    /** An instance at the Redis that all tests share. */
+    private RateLimiter open() {
+        return open(Backends.single());
+    }
+
+    private RateLimiter open(RedisBackend.Builder backend) {
+        RateLimiter limiter = RateLimiters.builder(Backends.connected(backend.prefix(prefix)))
+                .fallback(InProcessBackend.create())
+                .build();
+        opened.add(limiter);
+        return limiter;
+    }
+
+    /** Permits of the key that no call holds. */
+    private static long free(RateLimiter limiter, Policy policy) {
+        return Looks.at(limiter, policy, KEY).outcomes().get(0).remaining();
+    }
+
+    /** Redis loses all states. */
+    private void forget() {
+        try (Jedis redis = RedisServers.jedis()) {
+            redis.keys(prefix + "*").forEach(redis::del);
+        }
     }
 
     @Test
     void calledOffWhileItIsAskedItHoldsNothing() {
-        RateLimiter one = instances.open();
+        RateLimiter one = open();
         PermitRequest request = PermitRequest.of(SLOW, KEY, 1);
         for (int i = 0; i < 50; i++) {
             CompletableFuture<InFlight> call = one.enterAsync(request);
@@ -74,7 +125,7 @@ class FlightsOnRedisTest {
 
     @Test
     void aDenialIsForgottenWhenACallEndsHere() {
-        RateLimiter one = instances.withLongMemory();
+        RateLimiter one = open(Backends.single().denialMaxAge(Duration.ofSeconds(60)));
         InFlight first = one.enter(SLOW, KEY, 2);
         assertEquals(Decision.Source.REDIS, one.enter(SLOW, KEY, 1).decision().source());
         // It is remembered for a tenth of a second, whatever is set.
@@ -90,7 +141,7 @@ class FlightsOnRedisTest {
     /** Of keys in many slots, which one command may have: what a call holds stands behind the form of its batch. */
     @Test
     void aBatchOfSeveralSlotsMayBeginWithACallThatHoldsNothing() {
-        RateLimiter one = instances.inCluster();
+        RateLimiter one = open(Backends.redis().cluster(RedisServers.cluster()));
         List<PermitRequest> requests = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             PartitionKey key = PartitionKey.of("key" + i);
@@ -122,15 +173,108 @@ class FlightsOnRedisTest {
     /** Only what a clock that stepped back has lengthened is cut, and nothing that its instance renews. */
     @Test
     void aShorterHoldLeavesTheOthers() {
-        RateLimiter one = instances.open();
+        RateLimiter one = open();
         one.enter(SLOW, KEY, 1);
         Policy changed =
                 Policy.of("slow", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
         for (int i = 0; i < 3; i++) {
             one.enter(changed, KEY, 1).close();
         }
-        Duration held = RedisServers.heldFor(instances.prefix);
+        Duration held = RedisServers.heldFor(prefix);
         // Its next renewal is at most 10 s later.
         assertTrue(held.compareTo(Duration.ofSeconds(15)) > 0, held::toString);
+    }
+
+    /** Renewals, repetitions and ends of many calls cross each other. */
+    @Test
+    void nothingIsLeftBehindTheEnds() throws Exception {
+        RedisBackend backend = Backends.connected(Backends.single().prefix(prefix));
+        Policy many = Policy.of("many", Limit.concurrent(1_000, Duration.ofSeconds(1)))
+                .withFailureMode(FailureMode.DENY);
+        try (RateLimiter one = RateLimiters.on(backend)) {
+            AtOnce.run(8, thread -> {
+                Deque<InFlight> mine = new ArrayDeque<>();
+                for (int i = 0; i < EACH; i++) {
+                    mine.add(one.enter(many, KEY, 1));
+                    if (mine.size() > 100) {
+                        mine.remove().close();
+                    }
+                    if (i % 100 == 50 && i < EACH / 2) {
+                        forget();
+                    }
+                }
+                mine.forEach(InFlight::close);
+            });
+            Await.until("all ends are answered", () -> backend.flights.size() == 0);
+            try (Jedis redis = RedisServers.jedis()) {
+                assertEquals(Set.of(), redis.keys(prefix + "*"));
+            }
+        }
+    }
+
+    /** Without waiting for what it holds to run out. */
+    @Test
+    void anInstanceThatStopsEndsWhatItHolds() {
+        RateLimiter one = open();
+        one.enter(SLOW, KEY, 2);
+        close();
+        assertEquals(2, free(open(), SLOW));
+    }
+
+    @Test
+    void anOverrunIsLogged() {
+        try (LogLines lines = new LogLines().about("policy 'calls'")) {
+            RateLimiter one = open();
+            RateLimiter two = open();
+            InFlight first = one.enter(CALLS, KEY, 2);
+            forget();
+            InFlight above = two.enter(CALLS, KEY, 2);
+            // Unless the renewal was faster.
+            long over = above.allowed() ? 2 : 0;
+            Await.until("logged", () -> lines.of(Level.WARN, "RL-416").size() == 1);
+            String line = lines.of(Level.WARN, "RL-416").get(0);
+            assertTrue(line.contains(" " + over + " are held above the limit now"), line);
+            first.close();
+            above.close();
+            Await.until("nothing is in flight", () -> free(two, CALLS) == 2);
+        }
+    }
+
+    @Tag("long")
+    @Test
+    void thePermitsOfAKilledInstanceComeBack() throws Exception {
+        Policy policy = FlightJvm.POLICY;
+        RateLimiter here = open();
+        Process other = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xmx128m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        FlightJvm.class.getName(),
+                        RedisServers.single(),
+                        prefix)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        long killed;
+        try {
+            BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(other.getInputStream(), StandardCharsets.UTF_8));
+            assertTrue(lines.lines().anyMatch(FlightJvm.HOLDS::equals), "it holds all permits");
+            // It renews them as long as it lives.
+            long alive = System.nanoTime() + FlightJvm.HOLD.multipliedBy(2).toNanos();
+            while (System.nanoTime() < alive) {
+                assertEquals(0, free(here, policy));
+            }
+        } finally {
+            killed = System.nanoTime();
+            other.destroyForcibly().waitFor();
+        }
+        // By the time of Redis: nobody renews them any more.
+        assertTrue(RedisServers.heldFor(prefix).compareTo(FlightJvm.HOLD) <= 0);
+        Await.until("all permits are free", () -> free(here, policy) == FlightJvm.LIMIT);
+        // The last renewal was at most a third of it before the kill.
+        long lasted = System.nanoTime() - killed;
+        assertTrue(lasted >= FlightJvm.HOLD.dividedBy(2).toNanos(), "only " + lasted / 1_000_000 + " ms");
     }
 }

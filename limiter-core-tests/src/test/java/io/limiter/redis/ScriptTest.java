@@ -1,7 +1,7 @@
 package io.limiter.redis;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.Algorithm;
@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
@@ -28,6 +29,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** The scripts as files: each runs by itself, has its header, and is the wire contract. */
 class ScriptTest {
     private static final String TEN_SECONDS = "10000000";
+    private static final long HOUR = 3_600_000_000L;
 
     /**
      * The wire contract. When this fails a script has changed. Nodes with the old and the new one will run side by side on
@@ -99,7 +101,7 @@ class ScriptTest {
     @ValueSource(strings = {"fixed_window", "batch"})
     void aGivenClockRenewsTheTimeToLive(String name) {
         Script script = name.equals("batch") ? Script.BATCH : Script.alone(Algorithm.FIXED_WINDOW);
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             for (String now : List.of("", "1000000000000")) {
                 String key = "script-ttl:{" + name + "}:" + now;
                 List<String> arguments = name.equals("batch")
@@ -122,14 +124,14 @@ class ScriptTest {
             assertTrue(text.contains(part), part + " is missing in the header of " + algorithm);
         }
         String twin = text.substring(text.indexOf("-- TWIN     ") + 12, text.indexOf(".java"));
-        assertTrue(isClass(twin.replace('/', '.')), twin + " does not exist");
+        assertDoesNotThrow(() -> Class.forName(twin.replace('/', '.')));
     }
 
     /** The article's case: 3 per 10 s, for 192.168.1.19 and the policy limit_vgroup, with each script alone. */
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void theArticlesCase(Algorithm algorithm) {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             String key = "article:{limit_vgroup:192.168.1.19}:" + algorithm.text();
             for (int i = 0; i < 3; i++) {
                 String member = algorithm.takesMembers() || algorithm.isInFlight() ? "member" + i : "";
@@ -151,7 +153,7 @@ class ScriptTest {
     /** A state that another program has written is an error of that request only. */
     @Test
     void aWrongStateFailsNoOtherReservation() {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             redis.rpush("wrong:{held}a", "x");
             Object reply = redis.eval(
                     Script.BATCH.text(),
@@ -184,24 +186,20 @@ class ScriptTest {
 
     @Test
     void theMemberThatIsTheWindowsEndIsRefused() {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
-            eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "ann");
-            JedisDataException error = assertThrows(
-                    JedisDataException.class,
-                    () -> eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", " "));
-            assertTrue(String.valueOf(error.getMessage()).contains("LIMITEROPTIONS"), error.getMessage());
-            assertEquals(
-                    1,
-                    eval(redis, Algorithm.DISTINCT, "wrong:reserved", "1", "3", TEN_SECONDS, "3", "", "bob")
-                            .get(1),
-                    "two of three members are known");
+        try (Jedis redis = RedisServers.jedis()) {
+            String key = "wrong:reserved";
+            take(redis, Algorithm.DISTINCT, key, 1, "ann");
+            String error = errorOf(redis, Algorithm.DISTINCT, key, "1", "3", TEN_SECONDS, "3", "", " ");
+            assertTrue(error.contains("LIMITEROPTIONS"), error);
+            List<Long> bob = take(redis, Algorithm.DISTINCT, key, 1, "bob");
+            assertEquals(1, bob.get(1), "two of three members are known");
         }
     }
 
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
     void shortAndWrongArgumentsAreErrorsThatSaySo(Algorithm algorithm) {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             String[][] wrong = {
                 {"1", "3", TEN_SECONDS},
                 {"-1", "3", TEN_SECONDS, "3"},
@@ -213,7 +211,7 @@ class ScriptTest {
                 {"1", "3", TEN_SECONDS, "3", "", "", "peek"}
             };
             for (String[] arguments : wrong) {
-                String message = errorOf(redis, algorithm, arguments);
+                String message = errorOf(redis, algorithm, "wrong:" + algorithm, arguments);
                 assertTrue(message.contains("limiter: "), String.join(" ", arguments) + " gave " + message);
             }
             assertEquals(
@@ -240,16 +238,11 @@ class ScriptTest {
 
     @Test
     void aValueThatIsNoStateIsAnErrorAndNoFreshStart() {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             String foreign = "hello".repeat(50);
             redis.set("foreign", foreign);
             for (Algorithm algorithm : Algorithm.values()) {
-                String message = "";
-                try {
-                    eval(redis, algorithm, "foreign", "1", "3", TEN_SECONDS, "3");
-                } catch (JedisDataException e) {
-                    message = String.valueOf(e.getMessage());
-                }
+                String message = errorOf(redis, algorithm, "foreign", "1", "3", TEN_SECONDS, "3");
                 assertTrue(
                         message.contains("LIMITERSTATE") || message.contains("WRONGTYPE"), algorithm + ": " + message);
             }
@@ -260,39 +253,20 @@ class ScriptTest {
     /** Redis may lose one of two keys, as when its memory is full. */
     @Test
     void aStockThatHasLostWhatIsOnHoldSellsNothingTwice() {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             String key = "lost:{stock}";
-            eval(redis, Algorithm.ALLOTMENT, key, "2", "3", TEN_SECONDS, "3", "", "ann");
+            Algorithm stock = Algorithm.ALLOTMENT;
+            take(redis, stock, key, 2, "ann");
             assertEquals(4, redis.zcard(key + ":holds"));
             assertTrue(redis.pttl(key) > 0 && redis.pttl(key + ":holds") > 0);
             redis.del(key + ":holds");
-            assertEquals(
-                    0,
-                    eval(redis, Algorithm.ALLOTMENT, key, "2", "3", TEN_SECONDS, "3", "", "bob")
-                            .get(0));
-            assertEquals(
-                    1,
-                    eval(redis, Algorithm.ALLOTMENT, key, "0", "3", TEN_SECONDS, "3")
-                            .get(1));
-            assertEquals(
-                    0,
-                    eval(redis, Algorithm.ALLOTMENT, key, "1", "3", TEN_SECONDS, "3", "", "bob")
-                            .get(1));
+            assertEquals(0, take(redis, stock, key, 2, "bob").get(0));
+            assertEquals(1, take(redis, stock, key, 0, "").get(1));
+            assertEquals(0, take(redis, stock, key, 1, "bob").get(1));
             redis.del(key);
-            assertEquals(
-                    2,
-                    eval(redis, Algorithm.ALLOTMENT, key, "1", "3", TEN_SECONDS, "3", "", "eve")
-                            .get(1));
+            assertEquals(2, take(redis, stock, key, 1, "eve").get(1));
             assertEquals(2, redis.zcard(key + ":holds"), "nothing of the stock before");
             redis.del(key, key + ":holds");
-        }
-    }
-
-    private static String errorOf(Jedis redis, Algorithm algorithm, String... arguments) {
-        try {
-            return "no error but " + eval(redis, algorithm, "wrong:" + algorithm, arguments);
-        } catch (JedisDataException e) {
-            return String.valueOf(e.getMessage());
         }
     }
 
@@ -302,12 +276,83 @@ class ScriptTest {
                 redis.eval(Script.alone(algorithm).text(), List.of(key, key + ":holds"), List.of(arguments));
     }
 
-    private static boolean isClass(String name) {
+    /**
+     * Where the clock that knows the calendar and that of Redis differ, a new window ends at the first turn that is later, and never lasts
+     * longer than the longest. Times in hours.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        // Redis is on the same day, or already on the next.
+        "1000, 1008, 1032, 24, 1008",
+        "1008, 1008, 1032, 24, 1032",
+        "1031, 1008, 1032, 24, 1032",
+        // On the day before: its end, and not a day later.
+        "1007, 1032, 1056, 24, 1008",
+        "1008, 1032, 1056, 24, 1032",
+        // A day of 25 hours.
+        "1008, 1033, 1057, 25, 1033",
+        // Far behind, far ahead: as if the calendar had turned so all the time.
+        "100, 1008, 1032, 24, 120",
+        "2000, 1008, 1032, 24, 2016",
+        "2016, 1008, 1032, 24, 2040"
+    })
+    void aNewWindow(long now, long first, long second, long longest, long end) {
+        try (Jedis redis = RedisServers.jedis()) {
+            String key = "apart:{" + now + "}:" + first + ":" + longest;
+            List<Long> reply = take(redis, key, now * HOUR, "turns=" + first * HOUR + "," + second * HOUR, longest);
+            assertEquals(List.of(1L, end * HOUR), List.of(reply.get(0), reply.get(5)));
+            redis.del(key);
+        }
+    }
+
+    /** Whatever an instance sends whose clock is wrong, others find the window of their calendar, or a shorter one. */
+    @ParameterizedTest
+    @CsvSource({"1032, 1056", "1056, 1080", "3000, 3024", "960, 984", "10, 34"})
+    void aWrongClockExtendsNoWindow(long first, long second) {
+        try (Jedis redis = RedisServers.jedis()) {
+            String key = "apart:{wrong}:" + first;
+            String right = "turns=" + 1008 * HOUR + "," + 1032 * HOUR;
+            long now = 1000 * HOUR + 5;
+            long made = take(redis, key, now, "turns=" + first * HOUR + "," + second * HOUR, 24)
+                    .get(5);
+            assertTrue(made > now && made <= now + 24 * HOUR, "ends at " + made);
+            assertTrue(take(redis, key, now + 1, right, 24).get(5) <= 1008 * HOUR);
+            assertEquals(0, take(redis, key, now + 2, right, 24).get(0), "2 are allowed");
+            redis.del(key);
+        }
+    }
+
+    @Test
+    void otherOptionsAreAnError() {
+        try (Jedis redis = RedisServers.jedis()) {
+            String now = Long.toString(HOUR);
+            String day = Long.toString(24 * HOUR);
+            for (String wrong : List.of("turns=1", "turns=1,2,3", "turns=-1,2", "aligned")) {
+                String message =
+                        errorOf(redis, Algorithm.FIXED_WINDOW, "apart:{x}", "1", "2", day, "2", now, "", "", "", wrong);
+                assertTrue(message.contains("LIMITEROPTIONS"), message);
+                assertTrue(!redis.exists("apart:{x}"));
+            }
+        }
+    }
+
+    /** Of a window whose calendar turns so. */
+    private static List<Long> take(Jedis redis, String key, long now, String options, long longestHours) {
+        String period = Long.toString(longestHours * HOUR);
+        String time = Long.toString(now);
+        return eval(redis, Algorithm.FIXED_WINDOW, key, "1", "2", period, "2", time, "", "", "", options);
+    }
+
+    /** For a member, of 3 in ten seconds. */
+    private static List<Long> take(Jedis redis, Algorithm algorithm, String key, int permits, String member) {
+        return eval(redis, algorithm, key, Integer.toString(permits), "3", TEN_SECONDS, "3", "", member);
+    }
+
+    private static String errorOf(Jedis redis, Algorithm algorithm, String key, String... arguments) {
         try {
-            Class.forName(name);
-            return true;
-        } catch (ClassNotFoundException e) {
-            return false;
+            return "no error but " + eval(redis, algorithm, key, arguments);
+        } catch (JedisDataException e) {
+            return String.valueOf(e.getMessage());
         }
     }
 }

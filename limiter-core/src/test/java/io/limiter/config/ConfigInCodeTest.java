@@ -176,27 +176,6 @@ class ConfigInCodeTest {
     }
 
     @Test
-    void aRuleHasAName() {
-        String problems = problems("/x", "rules.a b.limits", "1/s").toString();
-        assertTrue(problems.contains("'a b' can't name a rule; use 1 to 64 of A-Z a-z 0-9 . _ -"), problems);
-    }
-
-    @Test
-    void aRuleHasAPath() {
-        List<String> problems = assertThrows(
-                        ConfigException.class,
-                        () -> LimiterConfig.builder()
-                                .property("limiter.rules.r.limits", "1/s")
-                                .build())
-                .problems();
-        assertEquals(1, problems.size());
-        assertTrue(
-                problems.get(0)
-                        .endsWith("rule 'r' has no path; add limiter.rules.r.path = /api/* (every path is written /*)"),
-                problems.get(0));
-    }
-
-    @Test
     void nobodyIsKnownBeforeAuthentication() {
         assertEquals(
                 List.of(

@@ -170,6 +170,7 @@ class SpellingsTest {
             1 # rules.r.limits = 5/1h distinct ~ rules.r.member = * # RL-1
             1 # rules.r.limits = 5/1h distnct ~ rules.r.member = header:X-User # RL-104
             1 # rules.r.limits = often ~ rules.r.cost = 10 # RL-104
+            1 # policies.p.limits = 1 ~ rules.r.limits = - ~ rules.r.policy = p # RL-104
             2 # rules.r.path = /api/.* ~ rules.r.methods = GET|POST # RL-1
             4 # rules.r.cost = -1 ~ rules.r.limits = 1/0m ~ http.rejection-handler = Nothing- ~ instances = 0 # RL-104
             """)

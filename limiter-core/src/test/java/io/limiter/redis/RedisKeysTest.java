@@ -15,7 +15,10 @@ class RedisKeysTest {
 
     @Test
     void aNameSaysPolicyClientLimitAndAlgorithm() {
-        assertEquals("limiter:{limit_vgroup:192.168.1.19}:10000000:fixed1", name("limit_vgroup", "192.168.1.19"));
+        Policy of = Policy.of("limit_vgroup", Limit.fixedWindow(3, Duration.ofSeconds(10)));
+        assertEquals(
+                "limiter:{limit_vgroup:192.168.1.19}:10000000:fixed1",
+                KEYS.of(of, PartitionKey.of("192.168.1.19"), of.limits().get(0)));
     }
 
     @Test
@@ -44,10 +47,5 @@ class RedisKeysTest {
         for (String prefix : List.of("{a}", "a{", "", "a b")) {
             assertThrows(IllegalArgumentException.class, () -> new RedisKeys(prefix, null));
         }
-    }
-
-    private static String name(String policy, String client) {
-        Policy of = Policy.of(policy, Limit.fixedWindow(3, Duration.ofSeconds(10)));
-        return KEYS.of(of, PartitionKey.of(client), of.limits().get(0));
     }
 }

@@ -2,6 +2,7 @@ package io.limiter.kit;
 
 import io.lettuce.core.RedisURI;
 import io.limiter.RateLimiter;
+import io.limiter.TimeSource;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.redis.RedisBackend;
@@ -71,8 +72,22 @@ public final class Backends {
 
     /** A limiter in this JVM, or on {@link RedisServers#single} by a client of its own. */
     public static RateLimiter limiter(boolean inRedis) {
-        return RateLimiters.on(
-                inRedis ? connected(redis().address(RedisServers.single())) : InProcessBackend.create());
+        return inRedis ? limiter(single()) : RateLimiters.on(InProcessBackend.create());
+    }
+
+    /** The same on {@link RedisServers#single}, by a client of its own. */
+    public static RedisBackend.Builder single() {
+        return redis().address(RedisServers.single());
+    }
+
+    /** A limiter on a backend that is connected. To close it closes the backend. */
+    public static RateLimiter limiter(RedisBackend.Builder builder) {
+        return RateLimiters.on(connected(builder));
+    }
+
+    /** A backend in this JVM, at the time of a test. */
+    public static InProcessBackend inProcess(TimeSource time) {
+        return InProcessBackend.builder().timeSource(time).build();
     }
 
     /** Builds it and waits for its connection. */

@@ -242,6 +242,11 @@ public final class RedisServers {
         return jedis("redis://127.0.0.1:" + port);
     }
 
+    /** One of the server that all tests share. */
+    public static Jedis jedis() {
+        return jedis(singlePort());
+    }
+
     /** The same, with the login of the address. */
     public static Jedis jedis(String address) {
         return new Jedis(URI.create(address), 60_000);
