@@ -72,7 +72,7 @@ class HeldRaceContractTest {
                 .toList();
         try {
             for (int i = 0; i < INSTANCES; i++) {
-                instances.add(RateLimiters.on(Backends.connected(clients.get(i % clients.size()))));
+                instances.add(Backends.limiter(clients.get(i % clients.size())));
             }
             race(limit, instances, INSTANCES * THREADS_EACH);
         } finally {

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Pages;
 import io.limiter.kit.TestedBackend;
@@ -37,8 +36,8 @@ class TracesContractTest {
     void twoInstancesAnswerAsTheTraceSays(Trace trace) {
         ManualTime time = new ManualTime(0);
         RedisBackend.Builder builder = Backends.shared().timeSource(time);
-        try (RateLimiter one = RateLimiters.on(Backends.connected(builder));
-                RateLimiter two = RateLimiters.on(Backends.connected(builder))) {
+        try (RateLimiter one = Backends.limiter(builder);
+                RateLimiter two = Backends.limiter(builder)) {
             assertEquals(String.join("\n", trace.lines()), String.join("\n", trace.replay(time, one, two)));
         }
     }

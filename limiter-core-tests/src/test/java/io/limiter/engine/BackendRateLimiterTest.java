@@ -27,8 +27,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -272,21 +270,6 @@ class BackendRateLimiterTest {
         CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS).execute(slow::answer);
         assertEquals(Decision.Source.IN_PROCESS, ask(RateLimiters.on(slow), ALLOW));
         assertTrue(Thread.interrupted());
-    }
-
-    @Test
-    void asynchronousAnswersComeOnTheExecutor() throws Exception {
-        AskedBackend slow = slow();
-        ExecutorService executor = Executors.newSingleThreadExecutor(task -> new Thread(task, "chosen"));
-        try {
-            RateLimiter limiter = RateLimiters.builder(slow).executor(executor).build();
-            CompletableFuture<String> thread = limiter.acquireAsync(PermitRequest.of(ALLOW, KEY, 1))
-                    .thenApply(decision -> Thread.currentThread().getName());
-            slow.answer();
-            assertEquals("chosen", thread.get(60, TimeUnit.SECONDS));
-        } finally {
-            executor.shutdownNow();
-        }
     }
 
     @Test

@@ -67,7 +67,7 @@ class ImmediateAnswerTest {
     void onRedisTheCallerDoesNotWaitAndTheStageIsCompletedByTheExecutor() throws IOException {
         try (Wire wire = Wire.to(RedisServers.singlePort());
                 RateLimiter limiter = RateLimiters.builder(
-                                Backends.connected(Backends.redis().address("redis://127.0.0.1:" + wire.port())))
+                                Backends.connected(Backends.redis().address(wire.address())))
                         .executor(executor)
                         .build()) {
             wire.cut();
@@ -117,7 +117,7 @@ class ImmediateAnswerTest {
         List<String> heard = new CopyOnWriteArrayList<>();
         for (RateLimiter each : List.of(
                 inThisJvm(),
-                RateLimiters.builder(Backends.connected(Backends.redis().address(RedisServers.single())))
+                RateLimiters.builder(Backends.connected(Backends.single()))
                         .executor(executor)
                         .build())) {
             try (RateLimiter limiter = each) {

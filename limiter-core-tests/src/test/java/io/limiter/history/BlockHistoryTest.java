@@ -10,7 +10,6 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.history.BlockHistory.Seen;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
@@ -60,11 +59,11 @@ class BlockHistoryTest {
     }
 
     private static RateLimiter instance(RedisClientKind client, String prefix, Duration maxAge) {
-        return RateLimiters.on(Backends.connected(client.builder()
+        return Backends.limiter(client.builder()
                 .prefix(prefix)
                 .address(RedisServers.single())
                 .deadline(Duration.ofSeconds(30))
-                .denialMaxAge(maxAge)));
+                .denialMaxAge(maxAge));
     }
 
     /** The calls of each key. */

@@ -92,10 +92,7 @@ class HeldHistoryTest {
         List<Jvm> jvms = new ArrayList<>();
         List<String> late = new ArrayList<>();
         int kills = 0;
-        try (RedisBackend backend = Backends.connected(RedisBackend.builder()
-                .prefix(PREFIX)
-                .address(RedisServers.single())
-                .deadline(Duration.ofSeconds(30)))) {
+        try (RedisBackend backend = Backends.connected(Backends.single().prefix(PREFIX))) {
             for (int i = 0; i < THREADS.length; i++) {
                 jvms.add(new Jvm(i, 0));
             }

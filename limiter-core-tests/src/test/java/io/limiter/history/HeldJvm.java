@@ -10,6 +10,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.HoldTerms;
 import io.limiter.kit.AnyAlgorithm;
+import io.limiter.kit.Backends;
 import io.limiter.kit.HeldRun;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.redis.RedisBackend;
@@ -52,17 +53,13 @@ final class HeldJvm {
 
     /** Arguments: client, address, prefix, name, number of threads, folder. */
     public static void main(String[] arguments) throws Exception {
-        RedisBackend backend = RedisClientKind.valueOf(arguments[0])
+        RedisBackend backend = Backends.connected(RedisClientKind.valueOf(arguments[0])
                 .builder()
                 .address(arguments[1])
                 .prefix(arguments[2])
                 .deadline(Duration.ofSeconds(60))
                 // Each step asks Redis: a denial from memory would be none.
-                .denialMaxAge(Duration.ZERO)
-                .build();
-        if (!backend.awaitConnected(Duration.ofSeconds(60))) {
-            throw new IllegalStateException("no connection to " + arguments[1]);
-        }
+                .denialMaxAge(Duration.ZERO));
         AtomicLong steps = new AtomicLong();
         int threads = Integer.parseInt(arguments[4]);
         for (int i = 0; i < threads; i++) {

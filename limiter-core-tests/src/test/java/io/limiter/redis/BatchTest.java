@@ -116,7 +116,7 @@ class BatchTest {
 
     @AfterEach
     void forget() {
-        try (Jedis redis = redis()) {
+        try (Jedis redis = RedisServers.jedis()) {
             redis.keys("batch*").forEach(redis::del);
         }
     }
@@ -143,10 +143,6 @@ class BatchTest {
         for (Runnable next = held.poll(); next != null; next = held.poll()) {
             next.run();
         }
-    }
-
-    private static Jedis redis() {
-        return RedisServers.jedis(RedisServers.singlePort());
     }
 
     /** All that the traffic does, gathered in commands, against one call after the other. */
@@ -265,7 +261,7 @@ class BatchTest {
     @Test
     void aBadRequestHarmsNoOther() {
         Limit limit = Limit.slidingList(3, HOUR);
-        try (Jedis redis = redis()) {
+        try (Jedis redis = RedisServers.jedis()) {
             redis.set(keys.of(Policy.of("p", limit), PartitionKey.of("s3cret"), limit), "hello");
         }
         List<Call> first = ask(CongestionWindow.MOST_FLIGHTS, LONG, Limit.slidingList(100, HOUR), "good");

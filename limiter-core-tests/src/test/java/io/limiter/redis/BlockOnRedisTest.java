@@ -14,7 +14,6 @@ import io.limiter.ManualTime;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
@@ -38,15 +37,7 @@ class BlockOnRedisTest {
     private final ManualTime time = new ManualTime();
 
     private RateLimiter limiter(String prefix, Duration maxAge) {
-        return RateLimiters.on(Backends.connected(Backends.redis()
-                .address(RedisServers.single())
-                .prefix(prefix)
-                .timeSource(time)
-                .denialMaxAge(maxAge)));
-    }
-
-    private static Jedis redis() {
-        return RedisServers.jedis(RedisServers.singlePort());
+        return Backends.limiter(Backends.single().prefix(prefix).timeSource(time).denialMaxAge(maxAge));
     }
 
     private static long left(RateLimiter limiter) {
@@ -150,7 +141,7 @@ class BlockOnRedisTest {
     @Test
     void onlyAKeyThatWasDeniedHasAStateAndItExpires() {
         try (RateLimiter limiter = limiter("block-keys", Duration.ZERO);
-                Jedis redis = redis()) {
+                Jedis redis = RedisServers.jedis()) {
             String state = "block-keys:{login:192.0.2.1}:block:block1";
             assertTrue(limiter.tryAcquire(LOGIN, KEY, 1).allowed());
             assertFalse(redis.exists(state));
@@ -168,7 +159,7 @@ class BlockOnRedisTest {
     /** As redis-cli runs it: {@code redis-cli --eval block.lua key , 1 3 60000000 3 '' '' '' '' for=...,to=...,denied=1}. */
     @Test
     void theScriptRunsAlone() {
-        try (Jedis redis = redis()) {
+        try (Jedis redis = RedisServers.jedis()) {
             String key = "block-alone:{login:192.0.2.1}";
             redis.del(key);
             assertEquals(List.of(1L, 3L, 0L, 0L, 0L, 0L), eval(redis, key, "", "1", "0"));

@@ -2,7 +2,6 @@ package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Decision;
@@ -10,6 +9,7 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.Backends;
 import io.limiter.kit.OwnRedis;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
@@ -19,6 +19,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -31,21 +32,19 @@ import org.redisson.config.Config;
 class BusyJvmTest extends StartingRedis {
     private static final Policy OPEN =
             Policy.of("open", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.ALLOW);
-    private static final int SECONDS = Integer.getInteger("limiter.busy.seconds", 8);
 
     /** The threads that read are held up for several times what a probe waits; nothing else is wrong. */
     @Test
     void threadsThatReadAnswersAreHeldUp() throws Exception {
         Config config = new Config();
         config.useSingleServer().setAddress(address(port));
-        CountDownLatch release = new CountDownLatch(1);
+        CompletableFuture<Void> release = new CompletableFuture<>();
         OwnRedis own = OwnRedis.at(port);
         RedissonClient client = Redisson.create(config);
         try (own;
                 RedisBackend backend =
-                        RedisBackend.builder().client(client).prefix("busy-jvm").build();
+                        Backends.connected(RedisBackend.builder().client(client).prefix("busy-jvm"));
                 RateLimiter limiter = limiter(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
             EventLoopGroup loops = ((Redisson) client).getServiceManager().getGroup();
             List<EventExecutor> all = new ArrayList<>();
             loops.forEach(all::add);
@@ -53,7 +52,7 @@ class BusyJvmTest extends StartingRedis {
             for (EventExecutor loop : all) {
                 loop.execute(() -> {
                     heldUp.countDown();
-                    awaitUninterruptibly(release);
+                    release.join();
                 });
             }
             heldUp.await();
@@ -65,20 +64,12 @@ class BusyJvmTest extends StartingRedis {
             }
             assertEquals(Set.of(Decision.Source.LOCAL_FALLBACK), sources.keySet(), log.toString());
             assertFalse(backend.health().isAway(), backend.health().toString());
-            release.countDown();
+            release.complete(null);
             redisDecides(limiter);
             assertEquals(List.of(), log.of(Level.WARN, "RL-225"));
         } finally {
-            release.countDown();
+            release.complete(null);
             client.shutdown();
-        }
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -11,11 +11,9 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.OwnRedis;
-import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -36,8 +34,7 @@ class CloseTest {
 
     @Test
     void whatIsInFlightIsLetFinish() throws Exception {
-        RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
+        RateLimiter limiter = Backends.limiter(Backends.single());
         List<CompletableFuture<Decision>> answers = asked(limiter);
         limiter.close();
         int decided = 0;
@@ -50,8 +47,8 @@ class CloseTest {
     @Test
     void onAFrozenServerEachCallIsAnsweredByItsDeadline() throws Exception {
         try (OwnRedis own = OwnRedis.start()) {
-            RateLimiter limiter = RateLimiters.on(Backends.connected(
-                    RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(300))));
+            RateLimiter limiter =
+                    Backends.limiter(RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(300)));
             own.pause();
             List<CompletableFuture<Decision>> answers = asked(limiter);
             limiter.close();
@@ -72,8 +69,7 @@ class CloseTest {
             int threads = Thread.activeCount();
             Set<Thread> before = Thread.getAllStackTraces().keySet();
             for (int i = 0; i < 20; i++) {
-                try (RateLimiter limiter =
-                        RateLimiters.on(Backends.connected(Backends.redis().address(own.address())))) {
+                try (RateLimiter limiter = Backends.limiter(Backends.redis().address(own.address()))) {
                     assertFalse(asked(limiter).isEmpty());
                     assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
                 }

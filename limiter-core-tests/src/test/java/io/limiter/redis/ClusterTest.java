@@ -12,7 +12,6 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
@@ -42,9 +41,7 @@ class ClusterTest {
     /** Its own: this counts commands, forgets scripts and pauses a node. */
     private static final List<Integer> PORTS = RedisServers.startCluster();
 
-    private static List<String> addresses() {
-        return PORTS.stream().map(port -> "redis://127.0.0.1:" + port).toList();
-    }
+    private static final List<String> ADDRESSES = RedisServers.addresses(PORTS);
 
     @AfterAll
     static void stop() {
@@ -53,12 +50,11 @@ class ClusterTest {
 
     @Test
     void manyClientsOverAllMastersAreNeverSentAstray() {
-        try (RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().cluster(addresses())))) {
-            ask(limiter, 0, 300, () -> {});
+        try (RateLimiter limiter = Backends.limiter(Backends.redis().cluster(ADDRESSES))) {
+            ask(limiter, 300, () -> {});
             long astray = errors();
             long before = commands();
-            ask(limiter, 0, CLIENTS, () -> {});
+            ask(limiter, CLIENTS, () -> {});
             assertEquals(astray, errors(), "MOVED, ASK or CROSSSLOT while the cluster did not change");
             long commands = commands() - before;
             assertTrue(commands < CLIENTS / 2, "calls of many slots share commands: " + commands);
@@ -67,9 +63,8 @@ class ClusterTest {
 
     @Test
     void scriptsFlushedInTheMiddleOfLoadAreNoticedByNobody() {
-        try (RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().cluster(addresses())))) {
-            ask(limiter, 0, 2_000, ClusterTest::flushScripts);
+        try (RateLimiter limiter = Backends.limiter(Backends.redis().cluster(ADDRESSES))) {
+            ask(limiter, 2_000, ClusterTest::flushScripts);
         }
     }
 
@@ -81,8 +76,8 @@ class ClusterTest {
         Policy unanswered = policy("unanswered");
         PartitionKey elsewhere = client(exhausted, port -> port != pausedPort);
         PartitionKey there = client(unanswered, port -> port == pausedPort);
-        try (RateLimiter limiter = RateLimiters.on(
-                Backends.connected(Backends.redis().denialMaxAge(Duration.ZERO).cluster(addresses())))) {
+        try (RateLimiter limiter =
+                Backends.limiter(Backends.redis().denialMaxAge(Duration.ZERO).cluster(ADDRESSES))) {
             Await.until(
                     "the quota is used up",
                     () -> !limiter.tryAcquire(exhausted, elsewhere, 1).allowed());
@@ -103,12 +98,11 @@ class ClusterTest {
 
     /** A client whose state lies on a master that is wanted. */
     private static PartitionKey client(Policy policy, IntPredicate wantedPort) {
-        List<Integer> ports = PORTS;
-        try (Jedis node = RedisServers.jedis(ports.get(0))) {
+        try (Jedis node = RedisServers.jedis(PORTS.get(0))) {
             for (int i = 0; i < 1_000; i++) {
                 PartitionKey key = PartitionKey.of("client-" + i);
                 long slot = node.clusterKeySlot(policy.name() + ":" + key.canonical());
-                if (wantedPort.test(ports.get((int) (slot * ports.size() / 16_384)))) {
+                if (wantedPort.test(PORTS.get((int) (slot * PORTS.size() / 16_384)))) {
                     return key;
                 }
             }
@@ -117,10 +111,10 @@ class ClusterTest {
     }
 
     /** Asks once for each client, some hundreds at a time; every call must be decided by Redis, and pass. */
-    private static void ask(RateLimiter limiter, int from, int to, Runnable between) {
-        for (int start = from; start < to; start += IN_FLIGHT) {
+    private static void ask(RateLimiter limiter, int clients, Runnable between) {
+        for (int start = 0; start < clients; start += IN_FLIGHT) {
             AtomicInteger passed = new AtomicInteger();
-            List<CompletableFuture<Void>> answers = IntStream.range(start, Math.min(to, start + IN_FLIGHT))
+            List<CompletableFuture<Void>> answers = IntStream.range(start, Math.min(clients, start + IN_FLIGHT))
                     .mapToObj(client -> limiter.acquireAsync(
                                     PermitRequest.of(POLICY, PartitionKey.of("client " + client), 1))
                             .thenAccept(decision -> {
@@ -176,8 +170,7 @@ class ClusterTest {
         Policy own = Policy.of("own", Limit.fixedWindow(10_000, Duration.ofHours(1)));
         Policy contended = Policy.of("contended", Limit.fixedWindow(1, Duration.ofHours(1)));
         int[] admitted = new int[callers];
-        try (RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().cluster(addresses())))) {
+        try (RateLimiter limiter = Backends.limiter(Backends.redis().cluster(ADDRESSES))) {
             CyclicBarrier together = new CyclicBarrier(callers);
             AtOnce.run(callers, me -> {
                 for (int round = 0; round < rounds; round++) {

@@ -12,6 +12,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
@@ -115,12 +116,9 @@ class DemotedMasterTest {
     @Test
     void nobodyAsks() throws IOException {
         try (Wire wire = Wire.to(first);
-                RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + wire.port())
-                        .lookAgain(Duration.ofMillis(100))
-                        .build();
+                RedisBackend backend = Backends.connected(
+                        RedisBackend.builder().address(wire.address()).lookAgain(Duration.ofMillis(100)));
                 RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
             demote();
             // One call notices; after that nobody comes.
             Await.until("it refuses", () -> {
@@ -141,16 +139,14 @@ class DemotedMasterTest {
         try (Wire wire = Wire.to(first)) {
             Config config = new Config();
             config.useSingleServer()
-                    .setAddress("redis://127.0.0.1:" + wire.port())
+                    .setAddress(wire.address())
                     .setConnectionMinimumIdleSize(2)
                     .setConnectionPoolSize(4);
             if (!isDirect) {
                 config.setNameMapper(new Prefixed());
             }
-            try (RedisBackend backend =
-                            RedisBackend.builder().config(config).deadline(LONG).build();
-                    RateLimiter limiter = RateLimiters.on(backend)) {
-                assertTrue(backend.awaitConnected(LONG));
+            try (RateLimiter limiter =
+                    Backends.limiter(RedisBackend.builder().config(config).deadline(LONG))) {
                 test.apply(wire).accept(limiter);
             }
         }

@@ -13,6 +13,7 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import io.limiter.kit.OwnRedis;
@@ -83,13 +84,9 @@ class FailOverTest {
     @EnumSource
     void oneFrozenMasterOfAClusterKeepsNobodyElseFromADecision(RedisClientKind client) {
         List<Integer> ports = RedisServers.startCluster();
-        List<String> addresses =
-                ports.stream().map(port -> "redis://127.0.0.1:" + port).toList();
         long frozen = RedisServers.pid(ports.get(0));
         try (LogLines log = new LogLines();
-                RedisBackend backend = client.builder().cluster(addresses).build();
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
+                RateLimiter limiter = Backends.limiter(client.builder().cluster(RedisServers.addresses(ports)))) {
             for (int port : ports) {
                 try (Jedis node = RedisServers.jedis(port)) {
                     for (Script script : Script.all()) {

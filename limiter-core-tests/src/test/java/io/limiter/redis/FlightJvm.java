@@ -5,7 +5,7 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Backends;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -21,13 +21,8 @@ final class FlightJvm {
 
     /** Arguments: address, prefix. */
     public static void main(String[] arguments) throws IOException {
-        RedisBackend backend = RedisBackend.builder()
-                .address(arguments[0])
-                .prefix(arguments[1])
-                .deadline(Duration.ofSeconds(30))
-                .build();
-        backend.awaitConnected(Duration.ofSeconds(60));
-        try (RateLimiter limiter = RateLimiters.on(backend)) {
+        try (RateLimiter limiter =
+                Backends.limiter(Backends.redis().address(arguments[0]).prefix(arguments[1]))) {
             if (limiter.enter(POLICY, PartitionKey.of("key"), LIMIT).allowed()) {
                 System.out.println(HOLDS);
             }

@@ -13,7 +13,6 @@ import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
-import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,10 +40,7 @@ class FlightsThatWaitTest {
     private final AtomicInteger inUse = new AtomicInteger();
 
     private RateLimiter limiter() {
-        return RateLimiters.builder(Backends.connected(RedisBackend.builder()
-                        .prefix(prefix)
-                        .address(RedisServers.single())
-                        .deadline(Duration.ofSeconds(30))))
+        return RateLimiters.builder(Backends.connected(Backends.single().prefix(prefix)))
                 .maxWaiting(10 * CALLERS)
                 .build();
     }

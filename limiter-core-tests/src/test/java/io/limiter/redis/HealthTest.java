@@ -10,12 +10,14 @@ import io.limiter.Backend.Health.State;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Limit;
+import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
@@ -28,7 +30,6 @@ import org.junit.jupiter.api.Test;
 
 /** What is reported about Redis: before the first connection, while it answers, while it is unreachable, afterwards. */
 class HealthTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
 
     private static final Policy DENY = Policy.of("denying", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
             .withFailureMode(FailureMode.DENY);
@@ -37,36 +38,29 @@ class HealthTest {
     @Test
     void itGoesAndComesBack() throws IOException {
         try (Wire wire = Wire.to(RedisServers.singlePort());
-                RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + wire.port())
-                        .build();
+                RedisBackend backend = Backends.connected(RedisBackend.builder().address(wire.address()));
                 RateLimiter limiter = RateLimiters.builder(backend)
                         .fallback(InProcessBackend.create())
                         .build()) {
             String name = "Redis at 127.0.0.1:" + wire.port();
-            assertTrue(backend.awaitConnected(LONG));
+            LimiterMonitor monitor = limiter.monitor();
             Await.until(
-                    "it answers",
-                    () -> limiter.monitor()
-                            .health()
-                            .serversThatAre(State.ANSWERS)
-                            .equals(List.of(name)));
-            assertFalse(limiter.monitor().health().isAway());
+                    "it answers", () -> monitor.health().serversThatAre(State.ANSWERS).equals(List.of(name)));
+            assertFalse(monitor.health().isAway());
 
             wire.cut();
             Await.until("it is unreachable", () -> {
                 limiter.tryAcquire(POLICY, PartitionKey.global(), 1);
-                return limiter.monitor().health().isAway();
+                return monitor.health().isAway();
             });
-            Backend.Health away = limiter.monitor().health();
+            Backend.Health away = monitor.health();
             assertEquals(Map.of(name, State.AWAY), away.servers());
             assertEquals(1, away.findings().size(), away.toString());
             Facts.told(away.findings().get(0), "RL-225", name);
 
             wire.repair();
-            Await.until("it has recovered", () -> !limiter.monitor().health().isAway());
-            Await.until(
-                    "no findings", () -> limiter.monitor().health().findings().isEmpty());
+            Await.until("it has recovered", () -> !monitor.health().isAway());
+            Await.until("no findings", () -> monitor.health().findings().isEmpty());
         }
     }
 
@@ -75,10 +69,7 @@ class HealthTest {
     void itGoesAndComesBackWhileNobodyAsks() throws IOException {
         try (Wire wire = Wire.to(RedisServers.singlePort());
                 LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).about(":" + wire.port());
-                RedisBackend backend = RedisBackend.builder()
-                        .address("redis://127.0.0.1:" + wire.port())
-                        .build()) {
-            assertTrue(backend.awaitConnected(LONG));
+                RedisBackend backend = Backends.connected(RedisBackend.builder().address(wire.address()))) {
             for (int time = 1; time <= 2; time++) {
                 wire.cut();
                 Await.until("it is unreachable", () -> backend.health().isAway());
@@ -113,13 +104,9 @@ class HealthTest {
 
     @Test
     void eachMasterOfAClusterIsTold() {
-        try (RedisBackend backend =
-                RedisBackend.builder().cluster(RedisServers.cluster()).build()) {
-            assertTrue(backend.awaitConnected(LONG));
-            assertEquals(
-                    3,
-                    backend.health().serversThatAre(State.ANSWERS).size(),
-                    () -> backend.health().toString());
+        try (RedisBackend backend = Backends.connected(RedisBackend.builder().cluster(RedisServers.cluster()))) {
+            Backend.Health health = backend.health();
+            assertEquals(3, health.serversThatAre(State.ANSWERS).size(), health::toString);
         }
     }
 

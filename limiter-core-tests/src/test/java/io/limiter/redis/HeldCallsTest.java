@@ -102,7 +102,7 @@ class HeldCallsTest {
                         all.limits().stream()
                                 .map(limit -> Policy.of("one", limit).withHolds(40)))
                 .toList();
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             redis.keys("held:*").forEach(redis::del);
             for (String mode : List.of(Call.TAKE, Call.BACK + "1000060000000", Call.BACK + "1000060000000")) {
                 List<List<Object>> replies = new ArrayList<>();

@@ -8,6 +8,7 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.KeyHash;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
@@ -21,29 +22,23 @@ import redis.clients.jedis.Jedis;
 
 /** Instances that hash the secrets in keys in different ways find each other on a real Redis. */
 class KeySecretsTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
     private static final String SECRET = "0123456789abcdef";
 
     private final String prefix = "secrets-" + UUID.randomUUID();
 
     private RedisBackend instance(boolean cluster, KeyHash hash) {
         RedisBackend.Builder builder = RedisBackend.builder().prefix(prefix).keyHash(hash);
-        return connected(cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()));
+        return Backends.connected(
+                cluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()));
     }
 
     /** One that soon looks again, so it may also log what it finds of those that come after it. */
     private RedisBackend instanceThatLooksAgain() {
-        return connected(RedisBackend.builder()
+        return Backends.connected(RedisBackend.builder()
                 .prefix(prefix)
                 .keyHash(KeyHash.keyed(SECRET))
                 .lookAgain(Duration.ofMillis(100))
                 .address(RedisServers.single()));
-    }
-
-    private static RedisBackend connected(RedisBackend.Builder builder) {
-        RedisBackend backend = builder.build();
-        assertTrue(backend.awaitConnected(LONG));
-        return backend;
     }
 
     @ParameterizedTest
@@ -67,7 +62,7 @@ class KeySecretsTest {
     @Test
     void aSecretThatNobodyHasAnyMoreIsForgotten() throws Exception {
         String key = new RedisKeys(prefix, null).secrets();
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             redis.zadd(key, System.currentTimeMillis() - 180_000 - 1_000, "long ago");
             try (RedisBackend one = instanceThatLooksAgain()) {
                 assertEquals(List.of(), one.health().findings());

@@ -44,10 +44,6 @@ class LettuceTransportTest {
     private static final Policy POLICY = Policy.of("lettuce", Limit.fixedWindow(100_000, Duration.ofHours(1)))
             .withFailureMode(FailureMode.DENY);
 
-    private static Jedis redis() {
-        return RedisServers.jedis(RedisServers.singlePort());
-    }
-
     private static List<String> addresses(Jedis redis, String name) {
         return redis.clientList()
                 .lines()
@@ -67,9 +63,9 @@ class LettuceTransportTest {
     void aGivenClientIsNeitherUsedNorChanged() {
         RedisClient given = RedisClient.create();
         ClientOptions options = given.getOptions();
-        try (Jedis redis = redis()) {
-            RateLimiter limiter = RateLimiters.on(Backends.connected(
-                    RedisBackend.builder().lettuce(given, at("lettuce-given")).prefix("lettuce-given")));
+        try (Jedis redis = RedisServers.jedis()) {
+            RateLimiter limiter = Backends.limiter(
+                    RedisBackend.builder().lettuce(given, at("lettuce-given")).prefix("lettuce-given"));
             assertTrue(limiter.tryAcquire(POLICY, KEY, 1).allowed());
             assertEquals(1, addresses(redis, "lettuce-given").size(), "one connection to a master");
             limiter.close();
@@ -100,8 +96,8 @@ class LettuceTransportTest {
         ClientKillParams others = new ClientKillParams().skipMe(ClientKillParams.SkipMe.YES);
         try (OwnRedis own = OwnRedis.start();
                 Jedis redis = own.jedis();
-                RateLimiter limiter = RateLimiters.on(Backends.connected(
-                        client.builder().address(own.address()).deadline(Duration.ofSeconds(60))))) {
+                RateLimiter limiter = Backends.limiter(
+                        client.builder().address(own.address()).deadline(Duration.ofSeconds(60)))) {
             long allowed = 0;
             long asked = 0;
             long began = System.nanoTime();
@@ -126,12 +122,12 @@ class LettuceTransportTest {
     @Test
     void aCallFollowsItsKeyWhileItsSlotMoves() {
         List<Integer> ports = RedisServers.startCluster();
-        RedisClusterClient given = RedisClusterClient.create(RedisURI.create("redis://127.0.0.1:" + ports.get(0)));
+        RedisURI first = RedisURI.create("redis://127.0.0.1:" + ports.get(0));
+        RedisClusterClient given = RedisClusterClient.create(first);
         try (Jedis from = RedisServers.jedis(ports.get(0));
                 Jedis to = RedisServers.jedis(ports.get(1));
-                RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                        .lettuce(given, RedisURI.create("redis://127.0.0.1:" + ports.get(0)))
-                        .deadline(Duration.ofSeconds(30))))) {
+                RateLimiter limiter = Backends.limiter(
+                        RedisBackend.builder().lettuce(given, first).deadline(Duration.ofSeconds(30)))) {
             PartitionKey client = IntStream.range(0, 1_000)
                     .mapToObj(i -> PartitionKey.of("client" + i))
                     .filter(one -> {
@@ -165,7 +161,7 @@ class LettuceTransportTest {
     void connectionsThatTheNetworkHasForgottenAreReplaced(RedisClientKind client) throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort());
                 RedisBackend backend = Backends.connected(client.builder()
-                        .address("redis://127.0.0.1:" + wire.port())
+                        .address(wire.address())
                         .prefix("forgotten"));
                 RateLimiter limiter = RateLimiters.on(backend);
                 PlainCommands plain = PlainCommands.of(Access.LIBRARY, backend, Duration.ofSeconds(1))) {
@@ -191,7 +187,7 @@ class LettuceTransportTest {
     void plainCommandsOverEitherClient(RedisClientKind client) {
         try (PlainCommands plain = PlainCommands.open(
                         Access.LIBRARY, client.builder().address(RedisServers.single()), Duration.ofSeconds(30));
-                Jedis redis = redis()) {
+                Jedis redis = RedisServers.jedis()) {
             String key = "plain-" + client;
             redis.set(key, "grün und blau");
             redis.hset(key + "-hash", Map.of("a", "1", "b", ""));

@@ -9,6 +9,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Backends;
 import io.limiter.kit.OwnRedis;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
@@ -46,14 +47,10 @@ class MemoryPoliciesTest {
             })
     void besideACacheOfADay(String memoryPolicy) {
         try (OwnRedis own = OwnRedis.start("maxmemory 20mb", "maxmemory-policy " + memoryPolicy);
-                RedisBackend backend = RedisBackend.builder()
-                        .address(own.address())
-                        .deadline(Duration.ofSeconds(30))
-                        .denialMaxAge(Duration.ZERO)
-                        .build();
+                RedisBackend backend =
+                        Backends.connected(Backends.redis().address(own.address()).denialMaxAge(Duration.ZERO));
                 RateLimiter limiter = RateLimiters.on(backend);
                 Jedis cache = own.jedis()) {
-            assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
             boolean isTold = backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205"));
             assertEquals(!memoryPolicy.equals("noeviction"), isTold);
             long begun = System.nanoTime();

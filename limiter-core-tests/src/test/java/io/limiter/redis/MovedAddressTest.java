@@ -12,8 +12,8 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
@@ -50,7 +50,6 @@ import redis.embedded.RedisServer;
 /** The ways in which an address moves to another master, each with the time until it decides; a call every ten milliseconds. */
 @Tag("long")
 class MovedAddressTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
     private static final int LIMIT = 1_000_000;
     private static final int CALLS = 20;
     private static final int LAST_SLOT_OF_FIRST = 5_460;
@@ -91,7 +90,7 @@ class MovedAddressTest {
         long pid = RedisServers.pid(first);
         RedisServers.awaitReplicating(second);
         try (Wire wire = Wire.to(first)) {
-            RedisBackend.Builder builder = client.builder().address("redis://127.0.0.1:" + wire.port());
+            RedisBackend.Builder builder = client.builder().address(wire.address());
             measure("proxy, " + client, old, builder, PartitionKey.of("client"), isMaster("127.0.0.1", second), () -> {
                 wire.lead(second);
                 promote(old, "127.0.0.1", first, second, pid);
@@ -115,7 +114,7 @@ class MovedAddressTest {
         RedisServer two = RedisServers.start(second);
         long pid = RedisServers.pid(first);
         try (Wire wire = Wire.to(first)) {
-            RedisBackend.Builder builder = RedisBackend.builder().address("redis://127.0.0.1:" + wire.port());
+            RedisBackend.Builder builder = RedisBackend.builder().address(wire.address());
             measure("proxy, single", "loads", builder, PartitionKey.of("client"), () -> true, () -> {
                 load(first);
                 wire.lead(second);
@@ -245,10 +244,7 @@ class MovedAddressTest {
                 .findFirst()
                 .orElseThrow();
         try (Jedis next = RedisServers.jedis(replica)) {
-            RedisBackend.Builder builder = client.builder()
-                    .cluster(ports.stream()
-                            .map(port -> "redis://127.0.0.1:" + port)
-                            .toList());
+            RedisBackend.Builder builder = client.builder().cluster(RedisServers.addresses(ports));
             measure("cluster, " + client, old, builder, key, isMaster("127.0.0.1", replica), () -> {
                 old.end(pid);
                 if (old == Old.STAYS_AS_A_REPLICA) {
@@ -287,9 +283,7 @@ class MovedAddressTest {
             PartitionKey key,
             BooleanSupplier isMoved,
             Runnable move) {
-        try (RedisBackend backend = builder.build();
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
+        try (RateLimiter limiter = Backends.limiter(builder)) {
             Await.until("it decides", () -> isDecided(limiter, key));
             int[] counts = new int[2];
             for (int i = 0; i < CALLS; i++) {

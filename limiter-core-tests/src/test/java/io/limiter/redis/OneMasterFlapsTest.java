@@ -1,7 +1,6 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Backend.Health.State;
 import io.limiter.Decision;
@@ -10,8 +9,8 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
@@ -23,7 +22,6 @@ import redis.clients.jedis.Jedis;
 /** One master of a cluster comes and goes all the time: what is known of another one is looked at again all the same. */
 @Tag("soak")
 class OneMasterFlapsTest {
-    private static final Duration LONG = Duration.ofSeconds(30);
     private static final long TOGGLE_NANOS = 1_500_000_000L;
     private static final Policy DENY =
             Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
@@ -37,13 +35,8 @@ class OneMasterFlapsTest {
         long flapping = RedisServers.pid(ports.get(1));
         String refusing = "Redis at 127.0.0.1:" + ports.get(0);
         try (Jedis redis = RedisServers.jedis(ports.get(0));
-                RedisBackend backend = RedisBackend.builder()
-                        .cluster(ports.stream()
-                                .map(port -> "redis://127.0.0.1:" + port)
-                                .toList())
-                        .build();
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
+                RateLimiter limiter =
+                        Backends.limiter(RedisBackend.builder().cluster(RedisServers.addresses(ports)))) {
             redis.configSet("maxmemory", "1");
             Await.until("it refuses", () -> {
                 askAll(limiter);

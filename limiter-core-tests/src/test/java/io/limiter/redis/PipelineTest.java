@@ -10,7 +10,6 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -48,12 +47,7 @@ class PipelineTest {
     }
 
     private static RateLimiter limiter(RedissonClient client, String prefix) {
-        return RateLimiters.on(Backends.connected(
-                RedisBackend.builder().client(client).prefix(prefix).deadline(Duration.ofSeconds(60))));
-    }
-
-    private static Jedis redis() {
-        return RedisServers.jedis(RedisServers.singlePort());
+        return Backends.limiter(RedisBackend.builder().client(client).prefix(prefix).deadline(Duration.ofSeconds(60)));
     }
 
     private static long connections(Jedis redis) {
@@ -66,7 +60,7 @@ class PipelineTest {
     @Test
     void oneConnectionBesideThePoolIsOpenedAndClosed() {
         RedissonClient client = Redisson.create(config());
-        try (Jedis redis = redis()) {
+        try (Jedis redis = RedisServers.jedis()) {
             client.getBucket("unused").isExists();
             RateLimiter limiter = limiter(client, "pipe-one");
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
@@ -94,7 +88,7 @@ class PipelineTest {
             }
         });
         RedissonClient client = Redisson.create(config);
-        try (Jedis redis = redis();
+        try (Jedis redis = RedisServers.jedis();
                 RateLimiter limiter = limiter(client, "pipe-mapped")) {
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
             assertEquals(

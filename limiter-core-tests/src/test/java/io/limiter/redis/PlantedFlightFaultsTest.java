@@ -149,7 +149,7 @@ class PlantedFlightFaultsTest {
         long now = 1_700_000_000_000_000L;
         byte[] copy = null;
         Map<String, Long> before = Map.of();
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             for (int step = 0; step < STEPS; step++) {
                 int event = random.nextInt(80);
                 now += event < 16 ? PERIOD - random.nextInt(2) : random.nextInt(90_000_000);

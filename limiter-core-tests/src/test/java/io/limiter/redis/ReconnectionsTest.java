@@ -10,7 +10,6 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
@@ -56,8 +55,8 @@ class ReconnectionsTest {
         try (OwnRedis own = OwnRedis.start();
                 LogLines quiet = new LogLines();
                 Jedis redis = own.jedis();
-                RateLimiter limiter = RateLimiters.on(Backends.connected(
-                        Backends.redis().address(own.address()).deadline(Duration.ofSeconds(5))))) {
+                RateLimiter limiter = Backends.limiter(
+                        Backends.redis().address(own.address()).deadline(Duration.ofSeconds(5)))) {
             lose(redis, limiter, WARM);
             Held before = Held.now(redis);
             lose(redis, limiter, TIMES);

@@ -14,7 +14,6 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Backends;
@@ -28,7 +27,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,11 +44,8 @@ class RedisBackendTest {
         Policy policy =
                 Policy.of("p", Limit.fixedWindow(10, Duration.ofDays(1))).withHolds(10);
         String prefix = "records-of-a-window";
-        try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                        .prefix(prefix)
-                        .address(RedisServers.single())
-                        .deadline(Duration.ofSeconds(30))));
-                Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (RateLimiter limiter = Backends.limiter(Backends.single().prefix(prefix));
+                Jedis redis = RedisServers.jedis()) {
             assertTrue(limiter.reserve(policy, KEY, 10, Duration.ofSeconds(1)).allowed());
             Set<String> keys = redis.keys(prefix + ":{p:*");
             assertEquals(2, keys.size(), keys::toString);
@@ -86,13 +81,9 @@ class RedisBackendTest {
         writes.put("take after that", limiter -> take(limiter, two));
         String prefix = "alive-" + algorithm.text();
         ManualTime time = new ManualTime();
-        try (RateLimiter limiter = RateLimiters.on(Backends.connected(RedisBackend.builder()
-                        .prefix(prefix)
-                        .address(RedisServers.single())
-                        .deadline(Duration.ofSeconds(30))
-                        .denialMaxAge(Duration.ZERO)
-                        .timeSource(time)));
-                Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (RateLimiter limiter = Backends.limiter(
+                        Backends.single().prefix(prefix).denialMaxAge(Duration.ZERO).timeSource(time));
+                Jedis redis = RedisServers.jedis()) {
             // As it steps on, stands, and steps back.
             for (long step : new long[] {1_000_000, 0, -1_000_000}) {
                 redis.keys(prefix + ":*").forEach(redis::del);
@@ -124,8 +115,7 @@ class RedisBackendTest {
                         Limit.fixedWindow(1_000, Duration.ofHours(2)))
                 .withFailureMode(FailureMode.DENY);
         try (OwnRedis own = OwnRedis.start();
-                RateLimiter limiter =
-                        RateLimiters.on(Backends.connected(Backends.redis().address(own.address())));
+                RateLimiter limiter = Backends.limiter(Backends.redis().address(own.address()));
                 Jedis redis = own.jedis()) {
             for (int i = 0; i < 20; i++) {
                 redis.scriptFlush();
@@ -138,26 +128,10 @@ class RedisBackendTest {
     }
 
     @Test
-    void dependentCodeNeverRunsOnAThreadOfTheRedisClient() throws Exception {
-        try (RateLimiter limiter =
-                RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())))) {
-            for (Algorithm algorithm : AnyAlgorithm.limits()) {
-                Policy policy = Policy.of("threads", AnyAlgorithm.limit(algorithm, 5, 1_000_000));
-                String thread = limiter.acquireAsync(PermitRequest.of(policy, KEY, 1))
-                        .thenApply(decision -> Thread.currentThread().getName())
-                        .toCompletableFuture()
-                        .get(30, TimeUnit.SECONDS);
-                assertFalse(thread.startsWith("redisson") || thread.startsWith("limiter-"), thread);
-            }
-        }
-    }
-
-    @Test
     void theDatabaseIsTheOneThatTheAddressNames() {
-        try (RedisBackend backend =
-                        Backends.connected(Backends.redis().prefix("in-two").address(RedisServers.single() + "/2"));
-                RateLimiter limiter = RateLimiters.on(backend);
-                Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (RateLimiter limiter =
+                        Backends.limiter(Backends.redis().prefix("in-two").address(RedisServers.single() + "/2"));
+                Jedis redis = RedisServers.jedis()) {
             assertTrue(limiter.tryAcquire(
                             Policy.of("p", Limit.fixedWindow(1, Duration.ofMinutes(1))), PartitionKey.of("k"), 1)
                     .allowed());
@@ -180,14 +154,10 @@ class RedisBackendTest {
     @Test
     void oneOfSeveralAddressesIsEnough() {
         String nobody = "redis://127.0.0.1:1";
-        try (RedisBackend cluster = RedisBackend.builder()
-                        .cluster(List.of(nobody, RedisServers.cluster().get(0)))
-                        .build();
-                RedisBackend master = RedisBackend.builder()
-                        .sentinel(RedisServers.MASTER, List.of(nobody, RedisServers.sentinel()))
-                        .build()) {
-            assertTrue(cluster.awaitConnected(Duration.ofSeconds(60)));
-            assertTrue(master.awaitConnected(Duration.ofSeconds(60)));
-        }
+        List<String> nodes = List.of(nobody, RedisServers.cluster().get(0));
+        List<String> sentinels = List.of(nobody, RedisServers.sentinel());
+        Backends.connected(RedisBackend.builder().cluster(nodes)).close();
+        Backends.connected(RedisBackend.builder().sentinel(RedisServers.MASTER, sentinels))
+                .close();
     }
 }

@@ -24,6 +24,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.AnyAlgorithm;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import io.limiter.kit.OwnRedis;
@@ -131,7 +132,7 @@ class SecuredRedisTest {
     @ParameterizedTest
     @EnumSource
     void whoPreloadsTheScriptsNeedsNobodyWhoMayLoadThem(RedisClientKind client) throws IOException {
-        try (Jedis redis = RedisServers.jedis(RedisServers.singlePort())) {
+        try (Jedis redis = RedisServers.jedis()) {
             RedisBackend.scripts().values().forEach(redis::scriptLoad);
         }
         List<String> rules = documented("limiter").stream()
@@ -252,9 +253,7 @@ class SecuredRedisTest {
     }
 
     private static void decides(RedisBackend.Builder builder) {
-        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(30)).build();
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
+        try (RateLimiter limiter = Backends.limiter(builder.deadline(Duration.ofSeconds(30)))) {
             Policy policy = Policy.of("secured", Limit.slidingList(3, Duration.ofHours(1)));
             assertEquals(
                     Decision.Source.REDIS, limiter.tryAcquire(policy, KEY, 1).source());
@@ -262,9 +261,7 @@ class SecuredRedisTest {
     }
 
     private static void allAlgorithmsWork(RedisBackend.Builder builder) {
-        try (RedisBackend backend = builder.deadline(Duration.ofSeconds(30)).build();
-                RateLimiter limiter = RateLimiters.on(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
+        try (RateLimiter limiter = Backends.limiter(builder.deadline(Duration.ofSeconds(30)))) {
             for (Algorithm algorithm : AnyAlgorithm.limits()) {
                 Policy policy = Policy.of("acl-" + algorithm.text(), AnyAlgorithm.limit(algorithm, 2, 3_600_000_000L));
                 Decision first = take(limiter, AnyAlgorithm.charge(policy, KEY, 1));
@@ -280,7 +277,7 @@ class SecuredRedisTest {
                 assertTrue(take(limiter, new Charge(named, KEY, 1, "id")).allowed());
             }
             limiter.reset(named, KEY);
-            assertEquals(List.of(), backend.health().findings());
+            assertEquals(List.of(), limiter.monitor().health().findings());
         }
     }
 

@@ -7,7 +7,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.engine.RateLimiters;
+import io.limiter.kit.Backends;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,19 +37,12 @@ final class VirtualCallers {
     public static void main(String[] arguments) throws Exception {
         Policy policy = Policy.of("virtual", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
                 .withFailureMode(FailureMode.DENY);
-        RedisBackend backend = RedisBackend.builder()
-                .address(arguments[0])
-                .prefix("virtual-callers")
-                .deadline(Duration.ofSeconds(30))
-                .build();
-        if (!backend.awaitConnected(Duration.ofSeconds(60))) {
-            throw new IllegalStateException("no connection to " + arguments[0]);
-        }
         Path file = Files.createTempFile("pinned", ".jfr");
         // By reflection: this is compiled for Java 17.
         ExecutorService threads = (ExecutorService)
                 Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
-        try (RateLimiter limiter = RateLimiters.on(backend);
+        try (RateLimiter limiter =
+                        Backends.limiter(Backends.redis().address(arguments[0]).prefix("virtual-callers"));
                 Recording recording = new Recording()) {
             recording
                     .enable("jdk.VirtualThreadPinned")

@@ -26,10 +26,7 @@ class WarmUpTest extends StartingRedis {
     @Test
     void writesNothing() {
         withServer(() -> {
-            try (Recorder calls = new Recorder(RedisBackend.builder()
-                            .address(address(port))
-                            .deadline(LONG)
-                            .build());
+            try (Recorder calls = new Recorder(backend(port));
                     Jedis redis = RedisServers.jedis(port)) {
                 assertTrue(calls.backend.awaitConnected(LONG));
                 redis.aclSetUser("default", "-@write");

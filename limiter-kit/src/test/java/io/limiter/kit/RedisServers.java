@@ -49,7 +49,12 @@ public final class RedisServers {
 
     /** The addresses of a cluster of three masters, shared by all tests of this JVM. */
     public static List<String> cluster() {
-        return clusterPorts().stream().map(port -> "redis://127.0.0.1:" + port).toList();
+        return addresses(clusterPorts());
+    }
+
+    /** Those of the servers on these ports. */
+    public static List<String> addresses(List<Integer> ports) {
+        return ports.stream().map(port -> "redis://127.0.0.1:" + port).toList();
     }
 
     /** The ports of that cluster's masters. */

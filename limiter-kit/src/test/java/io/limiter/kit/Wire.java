@@ -61,6 +61,11 @@ public final class Wire implements AutoCloseable {
         return listener.getLocalPort();
     }
 
+    /** Where clients find the server through it. */
+    public String address() {
+        return "redis://127.0.0.1:" + port();
+    }
+
     /** From now on new connections go to that port; those that are open stay where they are, as behind a load balancer. */
     public void lead(int port) {
         to = port;
