@@ -91,22 +91,14 @@ class CalendarWindowTest {
 
     @Test
     void theStateIsThatOfNoOtherPeriodOrZone() {
-        assertEquals(
-                "1d-Europe.Rome",
-                LimitText.parse("1/1d fixed aligned Europe/Rome").identity());
-        assertEquals(
-                "1month-_05.30",
-                LimitText.parse("1/1month fixed aligned +05:30").identity());
+        assertEquals("1d-Europe.Rome", limit("1d", "Europe/Rome").identity());
+        assertEquals("1month-_05.30", limit("1month", "+05:30").identity());
         assertNotEquals(
-                LimitText.parse("1/1d fixed aligned Etc/GMT+5").identity(),
-                LimitText.parse("1/1d fixed aligned Etc/GMT-5").identity());
+                limit("1d", "Etc/GMT+5").identity(), limit("1d", "Etc/GMT-5").identity());
         assertEquals("x", LimitText.parse("1/1d fixed aligned UTC name x").identity());
         for (String zone : ZoneId.getAvailableZoneIds()) {
             if (zone.length() > 3) {
-                assertTrue(LimitText.parse("1/1month fixed aligned " + zone)
-                                .identity()
-                                .length()
-                        <= 64);
+                assertTrue(limit("1month", zone).identity().length() <= 64);
             }
         }
     }

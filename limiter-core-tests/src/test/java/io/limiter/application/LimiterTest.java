@@ -17,6 +17,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
@@ -92,8 +93,7 @@ class LimiterTest {
     @Test
     void policiesOnARateLimiterOfTheCallers() throws IOException {
         ManualTime time = new ManualTime();
-        RateLimiter rateLimiter =
-                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+        RateLimiter rateLimiter = RateLimiters.on(Backends.inProcess(time));
         try (Limiter limiter = Limiter.of(config(VOTE, Map.of()), rateLimiter)) {
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
             time.advance(Duration.ofHours(1));

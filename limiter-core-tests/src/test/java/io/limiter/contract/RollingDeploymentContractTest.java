@@ -8,7 +8,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.OnEachBackend;
 import io.limiter.kit.OpenBackend;
 import io.limiter.kit.Repeats;
@@ -58,8 +58,7 @@ class RollingDeploymentContractTest {
     /** What one of the limits admits of the same calls when it is alone. */
     private static final class Alone implements AutoCloseable {
         private final ManualTime time = new ManualTime();
-        private final RateLimiter limiter =
-                RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+        private final RateLimiter limiter = RateLimiters.on(Backends.inProcess(time));
         private final Policy policy;
         private long admitted;
 

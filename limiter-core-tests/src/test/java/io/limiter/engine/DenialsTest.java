@@ -20,9 +20,9 @@ import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.KeyHash;
 import io.limiter.kit.AtOnce;
+import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
@@ -48,8 +48,7 @@ class DenialsTest {
     private final LogLines log = new LogLines("io.limiter.Denials", Level.INFO).ofThreads();
     private final ManualTime time = new ManualTime();
     private final DenialRecord denials = new DenialRecord(time);
-    private final RateLimiter limiter =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    private final RateLimiter limiter = RateLimiters.on(Backends.inProcess(time));
 
     @AfterEach
     void close() {

@@ -13,7 +13,6 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.LogLines;
@@ -46,8 +45,7 @@ class ImmediateAnswerTest {
     }
 
     private RateLimiter inThisJvm() {
-        return RateLimiters.builder(
-                        InProcessBackend.builder().timeSource(new ManualTime()).build())
+        return RateLimiters.builder(Backends.inProcess(new ManualTime()))
                 .executor(executor)
                 .build();
     }

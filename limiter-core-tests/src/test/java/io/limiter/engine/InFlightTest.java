@@ -19,6 +19,7 @@ import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.internal.config.LimitText;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,8 +37,7 @@ class InFlightTest {
     private static final Policy BOTH = Policy.of("both", LimitText.parseAll("2 concurrent, 3/1m"));
 
     private final ManualTime time = new ManualTime();
-    private final InProcessBackend backend =
-            InProcessBackend.builder().timeSource(time).build();
+    private final InProcessBackend backend = Backends.inProcess(time);
     private final RateLimiter limiter = RateLimiters.on(backend);
 
     @Test
@@ -220,8 +220,7 @@ class InFlightTest {
     @Test
     void aCallThatIsDeniedByAnAnswerOlderThanAnEndAsksAgainAtOnce() {
         ManualTimer own = new ManualTimer();
-        AskedBackend backend =
-                new AskedBackend(InProcessBackend.builder().timeSource(own.time).build());
+        AskedBackend backend = new AskedBackend(Backends.inProcess(own.time));
         RateLimiter late = own.limiter(RateLimiters.builder(backend).executor(Runnable::run));
         Policy one = Policy.of("one", Limit.concurrent(1));
         InFlight first = late.enter(one, KEY, 1);

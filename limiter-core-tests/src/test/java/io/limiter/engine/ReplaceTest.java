@@ -15,41 +15,34 @@ import io.limiter.application.Derived;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Configs;
 import io.limiter.kit.LogLines;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ReplaceTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
-    private static LimiterConfig config(String... properties) {
-        Map<String, String> all = new LinkedHashMap<>();
-        for (int i = 0; i < properties.length; i += 2) {
-            all.put("limiter." + properties[i], properties[i + 1]);
-        }
-        return LimiterConfig.builder().properties("test", all).build();
+    private static LimiterConfig config(String... lines) {
+        return Configs.of(Stream.of(lines).map(line -> "limiter." + line + "\n").collect(Collectors.joining()));
     }
 
     @Test
     void whatNeedsARestartIsRefusedWhole() {
-        try (Limiter limiter = Limiter.start(config("policies.vote.limits", "3/1h"))) {
+        try (Limiter limiter = Limiter.start(config("policies.vote.limits = 3/1h"))) {
             LimiterConfig before = limiter.config();
             IllegalArgumentException refused = assertThrows(
                     IllegalArgumentException.class,
                     () -> limiter.replace(config(
-                            "policies.vote.limits",
-                            "9/1h",
-                            "redis.address",
-                            "redis://127.0.0.1:1",
-                            "in-process.max-entries",
-                            "7",
-                            "instances",
-                            "2")));
+                            "policies.vote.limits = 9/1h",
+                            "redis.address = redis://127.0.0.1:1",
+                            "in-process.max-entries = 7",
+                            "instances = 2")));
             assertEquals(
                     "RL-150 limiter.backend, limiter.redis.address, limiter.in-process.max-entries, limiter.instances"
                             + " can't change while the limiter runs; restart with the new configuration. Nothing of it is in force",
@@ -73,22 +66,22 @@ class ReplaceTest {
                 told.add("-" + policy.name());
             }
         };
-        try (Limiter limiter = Limiter.of(
-                config("policies.a.limits", "1/1h", "policies.b.limits", "1/1h"), RateLimiters.on(backend))) {
+        LimiterConfig first = config("policies.a.limits = 1/1h", "policies.b.limits = 1/1h");
+        try (Limiter limiter = Limiter.of(first, RateLimiters.on(backend))) {
             assertEquals(List.of("+a 1", "+b 1"), told);
             told.clear();
-            limiter.replace(config("policies.a.limits", "2/1h", "policies.c.limits", "1/1h"));
+            limiter.replace(config("policies.a.limits = 2/1h", "policies.c.limits = 1/1h"));
             assertEquals(List.of("+a 2", "+c 1", "-b"), told);
             told.clear();
             Derived<Policy> plan = limiter.derive(
                     config -> Policy.of("d", config.policies().get("a").limits().get(0)), List::of);
-            limiter.replace(config("policies.a.limits", "3/1h"));
+            limiter.replace(config("policies.a.limits = 3/1h"));
             assertEquals("+d 2", told.get(0));
             assertEquals(Set.of("+a 3", "+d 3"), Set.copyOf(told.subList(1, 3)), "in any order");
             assertEquals("-c", told.get(3));
             plan.close();
             assertEquals("-d", told.get(4));
-            assertThrows(IllegalArgumentException.class, () -> limiter.replace(config("instances", "2")));
+            assertThrows(IllegalArgumentException.class, () -> limiter.replace(config("instances = 2")));
             assertEquals(5, told.size(), "a refused one announces nothing");
         }
     }
@@ -96,7 +89,7 @@ class ReplaceTest {
     @Test
     void listenersHearOfWhatIsInForceAndOnlyOfThat() {
         List<String> heard = new ArrayList<>();
-        try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
+        try (Limiter limiter = Limiter.start(config("policies.a.limits = 1/1h"));
                 LogLines log = new LogLines().ofThreads()) {
             Derived<String> first = limiter.<String>derive(
                             config -> config.policies().keySet().toString())
@@ -115,33 +108,33 @@ class ReplaceTest {
             });
             second.onReplaced(config -> heard.add("second"));
             heard.clear();
-            assertThrows(IllegalStateException.class, () -> limiter.replace(config("policies.c.limits", "1/1h")));
+            assertThrows(IllegalStateException.class, () -> limiter.replace(config("policies.c.limits = 1/1h")));
             assertEquals(List.of(), heard);
-            limiter.replace(config("policies.b.limits", "1/1h"));
+            limiter.replace(config("policies.b.limits = 1/1h"));
             assertEquals(List.of("[b] of [b]", "second"), heard);
             assertEquals(1, log.of(Level.WARN, "RL-186").size(), log::toString);
             first.close();
             heard.clear();
-            limiter.replace(config("policies.a.limits", "1/1h"));
+            limiter.replace(config("policies.a.limits = 1/1h"));
             assertEquals(List.of("second"), heard);
         }
     }
 
     @Test
     void findingsAreLoggedOnceAndNotOnRefusal() {
-        String[] shadow = {"rules.r.path", "/*", "rules.r.limits", "1/1h", "rules.r.shadow", "true"};
-        try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
+        String[] shadow = {"rules.r.path = /*", "rules.r.limits = 1/1h", "rules.r.shadow = true"};
+        try (Limiter limiter = Limiter.start(config("policies.a.limits = 1/1h"));
                 LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
             limiter.announce(Policy.of("r", Limit.fixedWindow(1, Duration.ofHours(1))));
             assertThrows(IllegalArgumentException.class, () -> limiter.replace(config(shadow)));
             assertEquals("", log.toString());
         }
-        try (Limiter limiter = Limiter.start(config("policies.a.limits", "1/1h"));
+        try (Limiter limiter = Limiter.start(config("policies.a.limits = 1/1h"));
                 LogLines log = new LogLines().ofThreads()) {
             limiter.replace(config(shadow));
             limiter.replace(config(shadow));
             assertEquals(1, log.of(Level.WARN, "RL-155").size(), log::toString);
-            limiter.replace(config("policies.a.limits", "1/1h"));
+            limiter.replace(config("policies.a.limits = 1/1h"));
             limiter.replace(config(shadow));
             assertEquals(2, log.of(Level.WARN, "RL-155").size(), "it had gone");
         }
@@ -151,20 +144,13 @@ class ReplaceTest {
     void policiesThatNothingUsesAreLoggedWhenThatIsKnown() {
         try (LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
             try (Limiter limiter = Limiter.start(config(
-                    "policies.rare.limits",
-                    "1/1h",
-                    "policies.named.limits",
-                    "1/1h",
-                    "policies.object.limits",
-                    "1/1h",
-                    "policies.annotated.limits",
-                    "1/1h",
-                    "policies.ruled.limits",
-                    "1/1h",
-                    "rules.r.path",
-                    "/*",
-                    "rules.r.policy",
-                    "ruled"))) {
+                    "policies.rare.limits = 1/1h",
+                    "policies.named.limits = 1/1h",
+                    "policies.object.limits = 1/1h",
+                    "policies.annotated.limits = 1/1h",
+                    "policies.ruled.limits = 1/1h",
+                    "rules.r.path = /*",
+                    "rules.r.policy = ruled"))) {
                 limiter.tryAcquire("named", KEY, 1);
                 limiter.rateLimiter().tryAcquire(limiter.policies().get("object"), KEY, 1);
                 limiter.derive(config -> config.policies().get("annotated"), List::of)
@@ -180,10 +166,9 @@ class ReplaceTest {
     @Test
     void unusedPoliciesAreLoggedOnce() {
         try (LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
-            Limiter.start(config("policies.rare.limits", "1/1h", "enabled", "false"))
-                    .close();
+            Limiter.start(config("policies.rare.limits = 1/1h", "enabled = false")).close();
             assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
-            Limiter limiter = Limiter.start(config("policies.rare.limits", "1/1h", "policies.lazy.limits", "1/1h"));
+            Limiter limiter = Limiter.start(config("policies.rare.limits = 1/1h", "policies.lazy.limits = 1/1h"));
             limiter.reportUnusedPolicies(() -> List.of("lazy"));
             limiter.reportUnusedPolicies(List::of);
             limiter.close();
@@ -196,7 +181,7 @@ class ReplaceTest {
 
     @Test
     void whatIsDerivedIsReplacedWithItOrRefusesIt() {
-        try (Limiter limiter = Limiter.start(config("policies.vote.limits", "3/1h"))) {
+        try (Limiter limiter = Limiter.start(config("policies.vote.limits = 3/1h"))) {
             Derived<Policy> vote = limiter.derive(config -> {
                 Policy policy = config.policies().get("vote");
                 if (policy == null) {
@@ -204,9 +189,9 @@ class ReplaceTest {
                 }
                 return policy;
             });
-            limiter.replace(config("policies.vote.limits", "5/1h"));
+            limiter.replace(config("policies.vote.limits = 5/1h"));
             assertSame(limiter.policy("vote"), vote.get());
-            LimiterConfig without = config("policies.other.limits", "5/1h");
+            LimiterConfig without = config("policies.other.limits = 5/1h");
             assertThrows(IllegalStateException.class, () -> limiter.replace(without));
             assertSame(limiter.policy("vote"), vote.get());
             vote.close();
@@ -217,12 +202,12 @@ class ReplaceTest {
 
     @Test
     void announcedPoliciesTakePart() {
-        try (Limiter limiter = Limiter.start(config("policies.vote.limits", "3/1h"))) {
+        try (Limiter limiter = Limiter.start(config("policies.vote.limits = 3/1h"))) {
             Policy own = Policy.of("own", Limit.tokenBucket(1, Duration.ofSeconds(1)));
             limiter.announce(own);
             limiter.announce(own);
             assertSame(own, limiter.policy("own"));
-            LimiterConfig taken = config("policies.own.limits", "5/1h");
+            LimiterConfig taken = config("policies.own.limits = 5/1h");
             assertTrue(assertThrows(IllegalArgumentException.class, () -> limiter.replace(taken))
                     .getMessage()
                     .startsWith("RL-151 policy 'own'"));

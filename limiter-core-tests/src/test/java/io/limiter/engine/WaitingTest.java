@@ -16,7 +16,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.time.ZoneOffset;
@@ -45,15 +45,10 @@ class WaitingTest {
     private static final long STEP = 100_000;
 
     private final ManualTimer timer = new ManualTimer();
-    private final AskedBackend backend =
-            new AskedBackend(InProcessBackend.builder().timeSource(timer.time).build());
+    private final AskedBackend backend = new AskedBackend(Backends.inProcess(timer.time));
     private final List<String> admitted = new ArrayList<>();
     private boolean isExecutorClosed;
     private RateLimiter limiter = limiter(100);
-
-    private InProcessBackend inProcess() {
-        return InProcessBackend.builder().timeSource(timer.time).build();
-    }
 
     private RateLimiter limiter(int maxWaiting) {
         return builder(maxWaiting).build();
@@ -61,7 +56,7 @@ class WaitingTest {
 
     private RateLimiters.Builder builder(int maxWaiting) {
         return RateLimiters.builder(backend)
-                .fallback(inProcess())
+                .fallback(Backends.inProcess(timer.time))
                 .executor(task -> {
                     if (isExecutorClosed) {
                         throw new RejectedExecutionException("closed");
@@ -327,18 +322,16 @@ class WaitingTest {
 
     @Test
     void aNewPolicyOfTheNameHoldsForThoseThatWait() {
-        Policy slow = Policy.of("p", Limit.tokenBucket(1, Duration.ofSeconds(10), 1));
-        Policy fast = Policy.of("p", Limit.tokenBucket(10, Duration.ofSeconds(10), 10));
-        limiter.announce(slow);
-        ask("first", slow, SECOND);
-        CompletableFuture<Decision> one = ask("one", slow, Duration.ofSeconds(30));
-        CompletableFuture<Decision> other = ask("other", slow, Duration.ofSeconds(30));
-        limiter.announce(slow);
+        limiter.announce(SLOW);
+        ask("first", SLOW, SECOND);
+        CompletableFuture<Decision> one = ask("one", SLOW, Duration.ofSeconds(30));
+        CompletableFuture<Decision> other = ask("other", SLOW, Duration.ofSeconds(30));
+        limiter.announce(SLOW);
         timer.advance(5_000_000);
         assertFalse(one.isDone());
-        limiter.announce(fast);
+        limiter.announce(FAST);
         timer.run();
-        assertEquals(fast, backend.asked.get(backend.asked.size() - 1).get(0).policy(), "asked at once");
+        assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy(), "asked at once");
         timer.advance(1_000_000);
         assertTrue(one.isDone() && one.join().allowed());
         timer.advance(1_000_000);
@@ -521,7 +514,7 @@ class WaitingTest {
     @Test
     void oneKeyHasATenthOfThePlacesAndAtLeastOne() {
         for (int maxWaiting : new int[] {1, 5, 20, 59}) {
-            try (RateLimiter small = RateLimiters.builder(new AskedBackend(inProcess()))
+            try (RateLimiter small = RateLimiters.builder(new AskedBackend(Backends.inProcess(timer.time)))
                     .executor(Runnable::run)
                     .maxWaiting(maxWaiting)
                     .timer(timer)

@@ -10,7 +10,7 @@ import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -37,8 +37,7 @@ class WaitingTrafficTest {
             Policy.of("log", Limit.slidingList(4, Duration.ofMillis(250))));
 
     private final ManualTimer timer = new ManualTimer();
-    private final AskedBackend backend =
-            new AskedBackend(InProcessBackend.builder().timeSource(timer.time).build());
+    private final AskedBackend backend = new AskedBackend(Backends.inProcess(timer.time));
     private final RateLimiter limiter = RateLimiters.builder(backend)
             .executor(Runnable::run)
             .maxWaiting(60)

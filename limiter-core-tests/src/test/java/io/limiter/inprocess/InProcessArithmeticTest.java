@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.TestedBackend;
 import io.limiter.kit.Trace;
@@ -35,15 +36,12 @@ class InProcessArithmeticTest {
     void traces(Trace trace) {
         assertEquals(
                 trace.lines(),
-                trace.replay(new TestedBackend(
-                        "in-process",
-                        time -> InProcessBackend.builder().timeSource(time).build())));
+                trace.replay(new TestedBackend("in-process", Backends::inProcess)));
     }
 
     private static void run(TrafficRun traffic) {
         ManualTime time = new ManualTime();
-        try (InProcessBackend backend =
-                InProcessBackend.builder().timeSource(time).build()) {
+        try (InProcessBackend backend = Backends.inProcess(time)) {
             assertTrue(traffic.against(backend, time, STEPS) > 0);
         }
     }

@@ -75,7 +75,20 @@ class BatchTest {
 
         @Override
         public void run(Object master, Command command, Command.Receiver receiver) {
-            transport(command, receiver);
+            sent.add(command);
+            held.add(() -> {
+                CompletableFuture<Void> replied = new CompletableFuture<>();
+                direct.run(direct.master(""), command, (reply, failure) -> {
+                    if (failure == null) {
+                        ran.add(command);
+                    }
+                    if (!isReplyLost) {
+                        receiver.accept(reply, failure);
+                    }
+                    replied.complete(null);
+                });
+                replied.join();
+            });
         }
 
         @Override
@@ -119,23 +132,6 @@ class BatchTest {
         try (Jedis redis = RedisServers.jedis()) {
             redis.keys("batch*").forEach(redis::del);
         }
-    }
-
-    private void transport(Command command, Command.Receiver receiver) {
-        sent.add(command);
-        held.add(() -> {
-            CompletableFuture<Void> replied = new CompletableFuture<>();
-            direct.run(direct.master(""), command, (reply, failure) -> {
-                if (failure == null) {
-                    ran.add(command);
-                }
-                if (!isReplyLost) {
-                    receiver.accept(reply, failure);
-                }
-                replied.complete(null);
-            });
-            replied.join();
-        });
     }
 
     /** Lets all go that was sent or will be, one command after the other. */

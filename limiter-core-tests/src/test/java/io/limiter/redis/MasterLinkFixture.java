@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
@@ -54,8 +55,18 @@ abstract class MasterLinkFixture {
         }
 
         @Override
-        public void run(Object master, Command command, Command.Receiver receiver) {
-            transport(command, receiver);
+        public void run(Object master, Command command, Command.Receiver then) {
+            if (command.keys().get(0).toString().contains("limiter-self-test")) {
+                probes++;
+                return;
+            }
+            commands.add(command);
+            sent.add(then);
+            if (failing instanceof Error error) {
+                throw error;
+            } else if (failing != null) {
+                then.accept(null, failing);
+            }
         }
 
         @Override
@@ -108,6 +119,14 @@ abstract class MasterLinkFixture {
         }
     }
 
+    List<Asker> askers(int count) {
+        return askers(count, DEADLINE);
+    }
+
+    List<Asker> askers(int count, Duration longest) {
+        return IntStream.range(0, count).mapToObj(i -> new Asker(longest)).toList();
+    }
+
     static Call call(long now, Duration longest, boolean blocking) {
         return call(Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, now, longest, blocking);
     }
@@ -131,20 +150,6 @@ abstract class MasterLinkFixture {
         List<Call.Part> parts = Call.parts(new RedisKeys("p", null), List.of(charge), Call.TAKE);
         long longestMicros = longest.toNanos() / 1_000;
         return new Call(parts, longestMicros, now, now + longestMicros, blocking);
-    }
-
-    private void transport(Command command, Command.Receiver then) {
-        if (command.keys().get(0).toString().contains("limiter-self-test")) {
-            probes++;
-            return;
-        }
-        commands.add(command);
-        sent.add(then);
-        if (failing instanceof Error error) {
-            throw error;
-        } else if (failing != null) {
-            then.accept(null, failing);
-        }
     }
 
     /** Answers the calls of a command: each is allowed. */

@@ -21,8 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * the queue, in flight, in its command. On a clock that the test sets.
  */
 class MasterLinkQueueTest extends MasterLinkFixture {
-    private static final Duration HALF = Duration.ofMillis(25);
-
     @Test
     void callsAreSentAtOnceOrJoinTheNextCommand() {
         List<Asker> askers = askers(40);
@@ -169,7 +167,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     @Test
     void whoHasWaitedHalfItsTimeIsNotSentAnyMore() {
         List<Asker> askers = askers(3);
-        time.advance(HALF.plusMillis(1));
+        time.advance(Duration.ofMillis(26));
         Asker fresh = new Asker();
         answer(0);
         assertEquals(Kind.OVERLOADED, askers.get(2).failure());
@@ -272,24 +270,8 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         assertTrue(Thread.interrupted(), "and is kept");
     }
 
-    private List<Asker> askers(int count) {
-        List<Asker> askers = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            askers.add(new Asker());
-        }
-        return askers;
-    }
-
     private static final Duration HASTY = Duration.ofMillis(5);
     private static final int FIRST_WINDOW = 64;
-
-    private List<Asker> askers(int count, Duration longest) {
-        List<Asker> askers = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            askers.add(new Asker(longest));
-        }
-        return askers;
-    }
 
     private void expire(Duration deadline, List<Asker> askers) {
         time.advance(deadline);

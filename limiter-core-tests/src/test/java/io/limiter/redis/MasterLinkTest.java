@@ -8,7 +8,6 @@ import io.limiter.BackendException.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Which failures are outages, which are overload. On a clock that the test sets. */
@@ -131,7 +130,7 @@ class MasterLinkTest extends MasterLinkFixture {
     void aLostCommandIsOneSilenceHoweverManyCallsItHas() {
         new Asker();
         new Asker();
-        List<Asker> askers = IntStream.range(0, 20).mapToObj(i -> new Asker()).toList();
+        List<Asker> askers = askers(20);
         answer(0);
         answer(1);
         assertEquals(20, calls(2));
@@ -148,7 +147,7 @@ class MasterLinkTest extends MasterLinkFixture {
 
     @Test
     void callsThatWereNeverSentAreNoSilence() {
-        List<Asker> askers = IntStream.range(0, 20).mapToObj(i -> new Asker()).toList();
+        List<Asker> askers = askers(20);
         assertEquals(2, sent.size());
         time.advance(DEADLINE);
         askers.forEach(Asker::giveUp);

@@ -15,6 +15,7 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Facts;
 import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
@@ -75,9 +76,8 @@ class StartUpTest extends StartingRedis {
                       masterConnectionMinimumIdleSize: 1
                     """.formatted(port, RedisServers.nobody());
             try (RedisBackend backend =
-                            RedisBackend.builder().yaml(yaml).deadline(LONG).build();
+                            Backends.connected(RedisBackend.builder().yaml(yaml).deadline(LONG));
                     RateLimiter limiter = limiter(backend)) {
-                assertTrue(backend.awaitConnected(LONG));
                 redisDecides(limiter);
             }
         });
@@ -87,9 +87,8 @@ class StartUpTest extends StartingRedis {
     void aWrongPassword() {
         withServer(
                 () -> {
-                    RedisBackend.Builder builder =
-                            RedisBackend.builder().address(address(port)).credentials(null, "s3cret");
-                    try (RedisBackend backend = builder.deadline(LONG).build();
+                    try (RedisBackend backend =
+                                    builder(port).credentials(null, "s3cret").build();
                             RateLimiter limiter = limiter(backend)) {
                         awaitWarning("RL-202");
                         failureModesAnswer(limiter);
@@ -108,9 +107,8 @@ class StartUpTest extends StartingRedis {
     @Test
     void aPasswordForAServerThatHasNone() {
         withServer(() -> {
-            RedisBackend.Builder builder =
-                    RedisBackend.builder().address(address(port)).credentials(null, "s3cret");
-            try (RedisBackend backend = builder.build()) {
+            try (RedisBackend backend =
+                    builder(port).credentials(null, "s3cret").build()) {
                 awaitWarning("RL-202 a password is configured, and Redis has none");
                 assertFalse(backend.awaitConnected(Duration.ofMillis(1)));
             }
@@ -154,9 +152,8 @@ class StartUpTest extends StartingRedis {
         List<Thread> threads = new ArrayList<>();
         try (OwnRedis own = OwnRedis.at(port);
                 RedisBackend backend =
-                        RedisBackend.builder().address(address(port)).build();
+                        Backends.connected(RedisBackend.builder().address(address(port)));
                 RateLimiter limiter = limiter(backend)) {
-            assertTrue(backend.awaitConnected(LONG));
             blocked.start();
             logger.addAppender(blocked);
             own.pause();
@@ -209,10 +206,9 @@ class StartUpTest extends StartingRedis {
     @Test
     void errorsAreNoSilence() {
         withServer(() -> {
-            try (RedisBackend backend = backend(port);
+            try (RedisBackend backend = Backends.connected(builder(port));
                     RateLimiter limiter = limiter(backend);
                     Jedis redis = RedisServers.jedis(port)) {
-                assertTrue(backend.awaitConnected(LONG));
                 redis.configSet("lua-time-limit", "1");
                 Thread busy = new Thread(() -> {
                     try (Jedis other = RedisServers.jedis(port)) {

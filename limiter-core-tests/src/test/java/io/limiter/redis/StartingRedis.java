@@ -60,8 +60,12 @@ abstract class StartingRedis {
         Await.until(code + " is logged", () -> !log.of(Level.WARN, code).isEmpty());
     }
 
+    static RedisBackend.Builder builder(int port) {
+        return RedisBackend.builder().address(address(port)).deadline(LONG);
+    }
+
     static RedisBackend backend(int port) {
-        return RedisBackend.builder().address(address(port)).deadline(LONG).build();
+        return builder(port).build();
     }
 
     static RateLimiter limiter(RedisBackend backend) {

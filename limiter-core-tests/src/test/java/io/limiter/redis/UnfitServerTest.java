@@ -10,6 +10,7 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
+import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
@@ -31,9 +32,8 @@ class UnfitServerTest extends StartingRedis {
         try {
             withServer(
                     () -> {
-                        try (RedisBackend backend = backend(port);
+                        try (RedisBackend backend = Backends.connected(builder(port));
                                 RateLimiter limiter = limiter(backend)) {
-                            assertTrue(backend.awaitConnected(LONG));
                             assertTrue(log.of(Level.WARN, "RL-203").get(0).contains("it is a replica"), log.toString());
                             assertTrue(
                                     backend.health().findings().get(0).startsWith("RL-203 Redis at 127.0.0.1:" + port));
@@ -61,9 +61,8 @@ class UnfitServerTest extends StartingRedis {
     void aServerWithoutWhatScriptsNeed(String command) {
         withServer(
                 () -> {
-                    try (RedisBackend backend = backend(port);
+                    try (RedisBackend backend = Backends.connected(builder(port));
                             RateLimiter limiter = limiter(backend)) {
-                        assertTrue(backend.awaitConnected(LONG));
                         Policy list = Policy.of("list", Limit.slidingList(3, Duration.ofHours(1)))
                                 .withFailureMode(FailureMode.DENY);
                         assertEquals(
@@ -85,8 +84,7 @@ class UnfitServerTest extends StartingRedis {
     void aNodeOfAClusterAddressedAsASingleServer() {
         int node = RedisServers.clusterPorts().get(0);
         log.about(":" + node);
-        try (RedisBackend backend = backend(node)) {
-            assertTrue(backend.awaitConnected(LONG));
+        try (RedisBackend backend = Backends.connected(builder(node))) {
             assertTrue(log.of(Level.WARN, "RL-207").size() == 1, log.toString());
         }
     }
@@ -105,8 +103,7 @@ class UnfitServerTest extends StartingRedis {
     @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
     void aServerTooOld() {
         RedisServer old = RedisServers.startOld(port);
-        try (RedisBackend backend = backend(port)) {
-            assertTrue(backend.awaitConnected(LONG));
+        try (RedisBackend backend = Backends.connected(builder(port))) {
             assertTrue(log.of(Level.WARN, "RL-206").get(0).contains("version 2.8.19"), log.toString());
         } finally {
             RedisServers.stop(old);
@@ -120,12 +117,7 @@ class UnfitServerTest extends StartingRedis {
             try (Jedis redis = RedisServers.jedis(port)) {
                 redis.aclSetUser("app", "on", ">s3cret", "~limiter:*", "+@all", "-zrem");
             }
-            try (RedisBackend backend = RedisBackend.builder()
-                    .address(address(port))
-                    .credentials("app", "s3cret")
-                    .deadline(LONG)
-                    .build()) {
-                assertTrue(backend.awaitConnected(LONG));
+            try (RedisBackend backend = Backends.connected(builder(port).credentials("app", "s3cret"))) {
                 assertTrue(log.of(Level.WARN, "RL-209").get(0).contains("(script concurrent)"), log.toString());
             }
         });
@@ -139,13 +131,8 @@ class UnfitServerTest extends StartingRedis {
                 redis.aclSetUser("app", "+ping", "+hello", "+auth", "+client|setname", "+select", "+llen", "+lindex");
                 redis.aclSetUser("app", "+rpush", "+ltrim", "+pexpire", "+pttl", "+del");
             }
-            try (RedisBackend backend = RedisBackend.builder()
-                            .address(address(port))
-                            .credentials("app", "s3cret")
-                            .deadline(LONG)
-                            .build();
+            try (RedisBackend backend = Backends.connected(builder(port).credentials("app", "s3cret"));
                     RateLimiter limiter = limiter(backend)) {
-                assertTrue(backend.awaitConnected(LONG));
                 assertTrue(log.of(Level.WARN, "RL-209").get(0).contains("(script fixed_window)"), log.toString());
                 assertEquals(1, log.of(Level.WARN, "RL-210").size(), "INFO is not allowed: " + log);
                 failureModesAnswer(limiter);

@@ -42,6 +42,10 @@ final class WorstCases implements AutoCloseable {
 
     private final Jedis redis = RedisServers.jedis(server.ports().get(0));
     private final List<Case> cases = new ArrayList<>();
+    /** Of the state that was made last. */
+    private Algorithm algorithm = Algorithm.FIXED_WINDOW;
+
+    private String sha = "";
     private byte @Nullable [] state;
     private byte @Nullable [] records;
     private long made;
@@ -106,12 +110,12 @@ final class WorstCases implements AutoCloseable {
         for (Algorithm algorithm : List.of(Algorithm.FIXED_WINDOW, Algorithm.TOKEN_BUCKET, Algorithm.BLOCK)) {
             String options = algorithm == Algorithm.BLOCK ? "denied=1" : "";
             make(algorithm, 1, i -> call(1, START, "", "", "", options));
-            measure(algorithm, "any", "take", 1, call(1, START + 5, "", "", "", options));
+            measure("any", "take", 1, call(1, START + 5, "", "", "", options));
             if (algorithm == Algorithm.TOKEN_BUCKET) {
                 List<String> other = new ArrayList<>(call(1, START + 5, "", "", "", ""));
                 other.set(1, "7777");
                 other.set(2, "86399999999");
-                measure(algorithm, "of another limit", "take", 1, other);
+                measure("of another limit", "take", 1, other);
             }
         }
     }
@@ -120,51 +124,40 @@ final class WorstCases implements AutoCloseable {
         boolean keepsIds = algorithm == Algorithm.SLIDING_ZSET;
         make(algorithm, MOST, i -> call(1, START + i, keepsIds ? "id" + i : "", "", "", ""));
         long end = START + MOST + PERIOD;
-        measure(algorithm, "full", "deny", 1, call(1, START + MOST, "", "", "", ""));
-        measure(algorithm, "full", "look", 1, call(1, START + MOST, "", "look", "", ""));
+        measure("full", "deny", 1, call(1, START + MOST, "", "", "", ""));
+        measure("full", "look", 1, call(1, START + MOST, "", "look", "", ""));
         for (long i : List.of(0L, MOST / 2, MOST - 1)) {
             String id = keepsIds ? "id" + i : "";
-            measure(
-                    algorithm,
-                    "full",
-                    "refund of permit " + i,
-                    1,
-                    call(1, START + MOST, id, "back:" + (START + i), "", ""));
+            measure("full", "refund of permit " + i, 1, call(1, START + MOST, id, "back:" + (START + i), "", ""));
         }
-        measure(algorithm, "full", "deny, " + STEPPED, MOST, call(1, START - 5, "", "", "", ""));
-        measure(algorithm, "half expired", "take", 1, call(1, START + MOST / 2 + PERIOD, "", "", "", ""));
-        measure(algorithm, "half expired", "look", 1, call(1, START + MOST / 2 + PERIOD, "", "look", "", ""));
-        measure(algorithm, "all expired", "take", 1, call(1, end, "", "", "", ""));
-        measure(algorithm, "all expired", "look", 1, call(1, end, "", "look", "", ""));
-        measure(algorithm, "all expired", "take 10 000", MOST, call(MOST, end, "", "", "", ""));
-        measure(algorithm, "all but one expired", "take", 1, call(1, end - 2, "", "", "", ""));
+        measure("full", "deny, " + STEPPED, MOST, call(1, START - 5, "", "", "", ""));
+        measure("half expired", "take", 1, call(1, START + MOST / 2 + PERIOD, "", "", "", ""));
+        measure("half expired", "look", 1, call(1, START + MOST / 2 + PERIOD, "", "look", "", ""));
+        measure("all expired", "take", 1, call(1, end, "", "", "", ""));
+        measure("all expired", "look", 1, call(1, end, "", "look", "", ""));
+        measure("all expired", "take 10 000", MOST, call(MOST, end, "", "", "", ""));
+        measure("all but one expired", "take", 1, call(1, end - 2, "", "", "", ""));
     }
 
     private void flights() {
-        Algorithm algorithm = Algorithm.CONCURRENT;
-        make(algorithm, MOST, i -> call(1, START + i, "call" + i, "", "", ""));
-        measure(algorithm, "full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
-        measure(algorithm, "full", "end", 1, call(1, START + MOST, "call5", "back:0", "", ""));
-        measure(algorithm, "full", "renew", 1, call(1, START + MOST, "call5", "back:0", "renew", ""));
+        make(Algorithm.CONCURRENT, MOST, i -> call(1, START + i, "call" + i, "", "", ""));
+        measure("full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
+        measure("full", "end", 1, call(1, START + MOST, "call5", "back:0", "", ""));
+        measure("full", "renew", 1, call(1, START + MOST, "call5", "back:0", "renew", ""));
         long last = START + MOST - 2 + PERIOD;
-        measure(algorithm, "all but one run out", "take", 1, call(1, last, "another", "", "", ""));
-        measure(algorithm, "all but one run out", "look", 1, call(1, last, "another", "look", "", ""));
-        measure(algorithm, "all run out", "take 10 000", MOST, call(MOST, last + 1, "another", "", "", ""));
+        measure("all but one run out", "take", 1, call(1, last, "another", "", "", ""));
+        measure("all but one run out", "look", 1, call(1, last, "another", "look", "", ""));
+        measure("all run out", "take 10 000", MOST, call(MOST, last + 1, "another", "", "", ""));
     }
 
     private void distinct() {
-        Algorithm algorithm = Algorithm.DISTINCT;
-        make(algorithm, MOST, i -> call(1, START + i, "path.account=user" + i, "", "", ""));
-        measure(algorithm, "full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
-        measure(algorithm, "full", "take, known", 1, call(1, START + MOST, "path.account=user5", "", "", ""));
-        measure(
-                algorithm,
-                "full",
-                "refund",
-                1,
-                call(1, START + MOST, "path.account=user5", "back:" + (START + 5), "", ""));
-        measure(algorithm, "all expired", "take", 1, call(1, START + PERIOD + MOST, "another", "", "", ""));
-        measure(algorithm, "all expired", "look", 1, call(1, START + PERIOD + MOST, "another", "look", "", ""));
+        make(Algorithm.DISTINCT, MOST, i -> call(1, START + i, "path.account=user" + i, "", "", ""));
+        measure("full", "deny", 1, call(1, START + MOST, "another", "", "", ""));
+        measure("full", "take, known", 1, call(1, START + MOST, "path.account=user5", "", "", ""));
+        String back = "back:" + (START + 5);
+        measure("full", "refund", 1, call(1, START + MOST, "path.account=user5", back, "", ""));
+        measure("all expired", "take", 1, call(1, START + PERIOD + MOST, "another", "", "", ""));
+        measure("all expired", "look", 1, call(1, START + PERIOD + MOST, "another", "look", "", ""));
     }
 
     /** Reservations, a hundred in each microsecond. */
@@ -173,15 +166,15 @@ final class WorstCases implements AutoCloseable {
             if (!algorithm.takesHolds()) {
                 continue;
             }
-            String text = Script.alone(algorithm, true).text();
-            make(text, MOST - 2, i -> held(START + i / 100 * 100, id(i), "", ""));
+            Script script = Script.alone(algorithm, true);
+            make(algorithm, script, MOST - 2, i -> held(START + i / 100 * 100, id(i), "", ""));
             long later = START + HOLD + MOST;
             String state = "10 000 reservations, run out";
-            measure(text, algorithm, state, "take", 1, held(later, "", "", ""));
-            measure(text, algorithm, state, "look", 1, held(later, "", "look", ""));
-            measure(text, algorithm, state, "reserve", 1, held(later, id(MOST), "", ""));
+            measure(state, "take", 1, held(later, "", "", ""));
+            measure(state, "look", 1, held(later, "", "look", ""));
+            measure(state, "reserve", 1, held(later, id(MOST), "", ""));
             String mode = "back:" + (algorithm == Algorithm.TOKEN_BUCKET ? 0 : START + PERIOD);
-            measure(text, algorithm, state, "settle", 1, held(later, id(5), mode, "2"));
+            measure(state, "settle", 1, held(later, id(5), mode, "2"));
         }
     }
 
@@ -197,37 +190,35 @@ final class WorstCases implements AutoCloseable {
     }
 
     private void stocks() {
-        Algorithm algorithm = Algorithm.ALLOTMENT;
         for (long members : List.of(MOST, 1L)) {
-            make(algorithm, MOST, i -> order(1, START + i * 1000, i % members));
+            make(Algorithm.ALLOTMENT, MOST, i -> order(1, START + i * 1000, i % members));
             stock("10 000 on hold by " + members, START + MOST * 1000);
         }
-        make(algorithm, 1, i -> order(1, START, i));
-        measure(algorithm, "one on hold", "take 9 999", MOST - 1, order(MOST - 1, START + 1, MOST));
-        make(algorithm, 2, i -> order(i == 0 ? MOST - 1 : 1, START + i * 1000, i));
-        measure(algorithm, "9 999 by one call", "return them", MOST - 1, end(START + 2_000, 0, ""));
-        measure(algorithm, "9 999 by one call, run out", "take", 1, order(1, START + PERIOD, MOST));
+        make(Algorithm.ALLOTMENT, 1, i -> order(1, START, i));
+        measure("one on hold", "take 9 999", MOST - 1, order(MOST - 1, START + 1, MOST));
+        make(Algorithm.ALLOTMENT, 2, i -> order(i == 0 ? MOST - 1 : 1, START + i * 1000, i));
+        measure("9 999 by one call", "return them", MOST - 1, end(START + 2_000, 0, ""));
+        measure("9 999 by one call, run out", "take", 1, order(1, START + PERIOD, MOST));
     }
 
     private void stock(String name, long now) {
-        Algorithm algorithm = Algorithm.ALLOTMENT;
         List<String> more = order(1, now, MOST);
         more.set(1, "10001");
-        measure(algorithm, name, "take", 1, more);
-        measure(algorithm, name, "deny", 1, order(1, now, MOST));
-        measure(algorithm, name, "look", 1, look(now));
-        measure(algorithm, name, "return", 1, end(now, 4_999, ""));
-        measure(algorithm, name, "confirm", 1, end(now, 4_999, ",keep"));
+        measure(name, "take", 1, more);
+        measure(name, "deny", 1, order(1, now, MOST));
+        measure(name, "look", 1, look(now));
+        measure(name, "return", 1, end(now, 4_999, ""));
+        measure(name, "confirm", 1, end(now, 4_999, ",keep"));
         List<String> lowered = look(now);
         lowered.set(1, "5000");
-        measure(algorithm, name, "look at a lowered limit", 1, lowered);
+        measure(name, "look at a lowered limit", 1, lowered);
         long later = START + 9_998 * 1000 + PERIOD;
-        measure(algorithm, name + ", all but one expired", "take", 1, order(1, later, MOST));
-        measure(algorithm, name + ", all but one expired", "look", 1, look(later));
-        measure(algorithm, name + ", all but one expired", "confirm", 1, end(later, 9_999, ",keep"));
-        measure(algorithm, name + ", all expired", "take", 1, order(1, later + 1_000, MOST));
-        measure(algorithm, name + ", all expired", "look", 1, look(later + 1_000));
-        measure(algorithm, name + ", over", "take", 1, order(1, START * 2, MOST));
+        measure(name + ", all but one expired", "take", 1, order(1, later, MOST));
+        measure(name + ", all but one expired", "look", 1, look(later));
+        measure(name + ", all but one expired", "confirm", 1, end(later, 9_999, ",keep"));
+        measure(name + ", all expired", "take", 1, order(1, later + 1_000, MOST));
+        measure(name + ", all expired", "look", 1, look(later + 1_000));
+        measure(name + ", over", "take", 1, order(1, START * 2, MOST));
     }
 
     private static List<String> order(long n, long now, long member) {
@@ -249,14 +240,15 @@ final class WorstCases implements AutoCloseable {
         List<String> of(long i);
     }
 
-    private void make(Algorithm algorithm, long count, Calls calls) {
-        make(Script.alone(algorithm).text(), count, calls);
+    private void make(Algorithm of, long count, Calls calls) {
+        make(of, Script.alone(of), count, calls);
     }
 
-    private void make(String text, long count, Calls calls) {
+    private void make(Algorithm of, Script script, long count, Calls calls) {
+        algorithm = of;
+        sha = redis.scriptLoad(script.text());
         made = count;
         redis.del(KEYS.get(0), KEYS.get(1));
-        String sha = redis.scriptLoad(text);
         Pipeline pipeline = redis.pipelined();
         List<Response<Object>> replies = new ArrayList<>();
         for (long i = 0; i < count; i++) {
@@ -282,13 +274,7 @@ final class WorstCases implements AutoCloseable {
         }
     }
 
-    private void measure(Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
-        measure(Script.alone(algorithm).text(), algorithm, name, call, permits, arguments);
-    }
-
-    private void measure(
-            String text, Algorithm algorithm, String name, String call, long permits, List<String> arguments) {
-        String sha = redis.scriptLoad(text);
+    private void measure(String name, String call, long permits, List<String> arguments) {
         double least = Double.MAX_VALUE;
         for (int i = 0; i < REPEATS; i++) {
             restore();
