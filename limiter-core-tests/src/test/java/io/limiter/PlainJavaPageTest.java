@@ -8,11 +8,11 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Pages;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,14 +40,11 @@ class PlainJavaPageTest {
     }
 
     @Test
-    void everyPropertiesSnippetIsRight() throws IOException {
+    void everyPropertiesSnippetIsRight() {
         List<String> snippets = Pages.blocks(Pages.text("limits"), "properties");
         assertEquals(1, snippets.size());
         for (String snippet : snippets) {
-            LimiterConfig config = LimiterConfig.builder()
-                    .text("page", new StringReader(snippet))
-                    .build();
-            assertFalse(config.settings().rules().isEmpty());
+            assertFalse(Configs.of(snippet).settings().rules().isEmpty());
         }
     }
 

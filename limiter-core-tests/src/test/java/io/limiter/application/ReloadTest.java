@@ -180,7 +180,7 @@ class ReloadTest {
                 .text("limiter.properties", new StringReader(VOTE.formatted(6)))
                 .readAgain(List.of(file), () -> {
                     LimiterConfig read = LimiterConfig.load(file);
-                    if (permitsOf(read) == 6) {
+                    if (read.policies().get("vote").limits().get(0).permits() == 6) {
                         write(VOTE.formatted(7));
                     }
                     return read;
@@ -189,10 +189,6 @@ class ReloadTest {
         new Reload(limiter, first, time -> false, PAUSE).look();
         assertEquals(7, permits());
         assertEquals(1, log.of(Level.INFO, "RL-162").size(), log::toString);
-    }
-
-    private static long permitsOf(LimiterConfig config) {
-        return config.policies().values().iterator().next().limits().get(0).permits();
     }
 
     @Test

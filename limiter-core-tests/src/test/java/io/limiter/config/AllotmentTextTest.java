@@ -7,9 +7,8 @@ import io.limiter.FailureMode;
 import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.internal.config.LimitText;
+import io.limiter.kit.Configs;
 import io.limiter.kit.Facts;
-import java.io.IOException;
-import java.io.StringReader;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.stream.Collectors;
@@ -22,15 +21,9 @@ class AllotmentTextTest {
     private static final String CLOSES = " closes 2026-11-27T22:00:00+01:00";
     private static final Instant END = Instant.parse("2026-11-27T21:00:00Z");
 
-    private static LimiterConfig config(String lines) throws IOException {
-        return LimiterConfig.builder()
-                .text("sale.properties", new StringReader(lines))
-                .build();
-    }
-
     @Test
-    void itsTimesHaveAZoneOrAnOffset() throws IOException {
-        Policy sale = config("limiter.policies.sale.limits = 100 allotment each 2 hold 15m"
+    void itsTimesHaveAZoneOrAnOffset() {
+        Policy sale = Configs.of("limiter.policies.sale.limits = 100 allotment each 2 hold 15m"
                         + " opens 2026-11-27T10:00:00+01:00[Europe/Rome]" + CLOSES + ", 5/1m")
                 .policies()
                 .get("sale");
@@ -67,7 +60,7 @@ class AllotmentTextTest {
     void whatCouldSellMoreIsRefused(String code, String limits, String mode) {
         String text = "limiter.policies.sale.limits = " + limits
                 + (mode.isEmpty() ? "" : "\nlimiter.policies.sale.on-failure = " + mode);
-        ConfigException refused = assertThrows(ConfigException.class, () -> config(text));
+        ConfigException refused = assertThrows(ConfigException.class, () -> Configs.of(text));
         Facts.toldInOneLine(refused.getMessage(), code, "limiter.policies.sale.");
     }
 
@@ -82,18 +75,18 @@ class AllotmentTextTest {
                 "path:event | user | ''",
                 "global | ip + header:X-User | ''"
             })
-    void whatClientsCanDoAboutAStockIsReported(String key, String member, String codes) throws IOException {
+    void whatClientsCanDoAboutAStockIsReported(String key, String member, String codes) {
         String rule = "limiter.rules.seats.path = /seats/{event}\nlimiter.rules.seats.key = " + key
                 + "\nlimiter.rules.seats.member = " + member + "\nlimiter.rules.seats.limits = 100 allotment each 2"
                 + CLOSES + "\n";
         assertEquals(
                 codes,
-                config(rule).settings().notes().stream()
+                Configs.of(rule).settings().notes().stream()
                         .map(one -> one.substring(0, 6))
                         .collect(Collectors.joining(", ")));
         assertEquals(
                 "RL-155",
-                config(rule + "limiter.rules.seats.shadow = true\n")
+                Configs.of(rule + "limiter.rules.seats.shadow = true\n")
                         .settings()
                         .notes()
                         .get(0)
@@ -106,7 +99,7 @@ class AllotmentTextTest {
     void aMemberThatTheKeyHasTooIsRefused(String key, String member) {
         String message = String.valueOf(assertThrows(
                         ConfigException.class,
-                        () -> config("limiter.rules.a.path = /a\nlimiter.rules.a.key = " + key
+                        () -> Configs.of("limiter.rules.a.path = /a\nlimiter.rules.a.key = " + key
                                 + "\nlimiter.rules.a.member = " + member
                                 + "\nlimiter.rules.a.limits = 5/1d distinct\n"))
                 .getMessage());

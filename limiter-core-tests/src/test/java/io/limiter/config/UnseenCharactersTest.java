@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.internal.config.LimitText;
-import java.io.IOException;
-import java.io.StringReader;
+import io.limiter.kit.Configs;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -17,18 +16,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UnseenCharactersTest {
     private static final String RULE = "limiter.rules.a.limits = 3/10s\nlimiter.rules.a.path = ";
 
-    private static LimiterConfig config(String text) throws IOException {
-        return LimiterConfig.builder().text("f", new StringReader(text)).build();
-    }
-
     private static String mistake(String text) {
         return mistakes(text).get(0);
     }
 
     private static List<String> mistakes(String text) {
-        List<String> problems =
-                assertThrows(ConfigException.class, () -> config(text), text).problems();
-        return problems;
+        return assertThrows(ConfigException.class, () -> Configs.of(text), text)
+                .problems();
     }
 
     /** No-break, zero width, joiner, bidi, byte order, soft hyphen, C1, line separator, fillers, variation, tag, word joiner. */
@@ -80,8 +74,8 @@ class UnseenCharactersTest {
     }
 
     @Test
-    void aByteOrderMarkBeginsATextAndIsNothingElsewhere() throws IOException {
-        assertEquals(1, config("\uFEFF" + RULE + "/a").settings().rules().size());
+    void aByteOrderMarkBeginsATextAndIsNothingElsewhere() {
+        assertEquals(1, Configs.of("\uFEFF" + RULE + "/a").settings().rules().size());
         assertTrue(mistake("\uFEFF\uFEFF" + RULE + "/a").contains("\\ufefflimiter.rules.a.limits"));
     }
 
@@ -101,7 +95,7 @@ class UnseenCharactersTest {
 
     /** Joiners between letters and in pictures, letters of all kinds; a secret may have any character. */
     @Test
-    void whatIsMeantIsRead() throws IOException {
+    void whatIsMeantIsRead() {
         for (String path : List.of(
                 "/\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
                 "/caf\u00e9",
@@ -111,9 +105,9 @@ class UnseenCharactersTest {
                 "/a b")) {
             assertEquals(
                     List.of(path),
-                    config(RULE + path).settings().rules().get(0).scope().paths());
+                    Configs.of(RULE + path).settings().rules().get(0).scope().paths());
         }
-        config(
+        Configs.of(
                 "limiter.redis.key-secret = 0123456789\u00a0\u200b0123456789\nlimiter.deny.addresses = 10.0.0.1,\\\n  10.0.0.2");
     }
 
@@ -121,7 +115,7 @@ class UnseenCharactersTest {
     void whatLooksLikeACommaASlashOrAStarInAPath() {
         for (String path :
                 List.of("/a\uFF0C/b", "/api/\uFF0A", "/api\uFF0Fx", "/users/\uFF5Bid\uFF5D", "/vote\u201D")) {
-            assertThrows(ConfigException.class, () -> config(RULE + path), path);
+            assertThrows(ConfigException.class, () -> Configs.of(RULE + path), path);
         }
     }
 }

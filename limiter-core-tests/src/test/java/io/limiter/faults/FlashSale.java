@@ -5,11 +5,8 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
-import java.io.IOException;
-import java.io.StringReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -71,12 +68,10 @@ final class FlashSale {
         }
     }
 
-    private static Limiter start(String way, int stock) throws IOException {
-        String text = "limiter.backend = redis\n" + way
+    private static Limiter start(String way, int stock) {
+        return Trial.start("limiter.backend = redis\n" + way
                 + "limiter.redis.deadline = 200ms\n"
-                + "limiter.policies.sale.limits = " + stock + " allotment each 1 closes 2099-01-01T00:00:00+01:00\n";
-        return Limiter.start(
-                LimiterConfig.builder().text("sale", new StringReader(text)).build());
+                + "limiter.policies.sale.limits = " + stock + " allotment each 1 closes 2099-01-01T00:00:00+01:00\n");
     }
 
     private Result sell(int users) throws Exception {

@@ -2,12 +2,10 @@ package io.limiter.faults;
 
 import io.limiter.FailureMode;
 import io.limiter.application.Limiter;
-import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.RedisSettings.RedisClientChoice;
 import io.limiter.kit.Await;
+import io.limiter.kit.Configs;
 import io.limiter.kit.LogLines;
-import java.io.IOException;
-import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -70,10 +68,8 @@ final class Trial {
         }
     }
 
-    static Limiter start(String properties) throws IOException {
-        return Limiter.start(LimiterConfig.builder()
-                .text("faults", new StringReader(properties))
-                .build());
+    static Limiter start(String properties) {
+        return Limiter.start(Configs.of(properties));
     }
 
     static void pause(Duration longest) {

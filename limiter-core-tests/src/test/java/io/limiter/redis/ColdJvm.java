@@ -5,9 +5,8 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import java.io.StringReader;
-import java.util.ArrayList;
-import java.util.List;
+import io.limiter.kit.AtOnce;
+import io.limiter.kit.Configs;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,31 +20,20 @@ final class ColdJvm {
 
     /** Argument: the address. Its last line: calls, those that Redis decided, those that found it unavailable. */
     public static void main(String[] arguments) throws Exception {
-        LimiterConfig config = LimiterConfig.builder()
-                .text(
-                        "cold",
-                        new StringReader("limiter.redis.address = " + arguments[0] + "\n"
-                                + "limiter.redis.prefix = cold-jvm\nlimiter.redis.startup-wait = 30s\n"
-                                + "limiter.policies.vote.limits = 1000/1m\n"))
-                .build();
+        LimiterConfig config = Configs.of("limiter.redis.address = " + arguments[0] + "\n"
+                + "limiter.redis.prefix = cold-jvm\nlimiter.redis.startup-wait = 30s\n"
+                + "limiter.policies.vote.limits = 1000/1m\n");
         AtomicLong calls = new AtomicLong();
         AtomicLong byRedis = new AtomicLong();
         try (Limiter limiter = Limiter.start(config)) {
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-            List<Thread> threads = new ArrayList<>();
-            for (int i = 0; i < THREADS; i++) {
-                threads.add(new Thread(() -> {
-                    while (System.nanoTime() - end < 0) {
-                        PartitionKey key = PartitionKey.of("client-" + calls.getAndIncrement() % KEYS);
-                        Decision decision = limiter.tryAcquire("vote", key, 1);
-                        byRedis.addAndGet(decision.source() == Decision.Source.REDIS ? 1 : 0);
-                    }
-                }));
-            }
-            threads.forEach(Thread::start);
-            for (Thread thread : threads) {
-                thread.join();
-            }
+            AtOnce.run(THREADS, thread -> {
+                while (System.nanoTime() - end < 0) {
+                    PartitionKey key = PartitionKey.of("client-" + calls.getAndIncrement() % KEYS);
+                    Decision decision = limiter.tryAcquire("vote", key, 1);
+                    byRedis.addAndGet(decision.source() == Decision.Source.REDIS ? 1 : 0);
+                }
+            });
             System.out.println(calls + " " + byRedis + " "
                     + limiter.rateLimiter().monitor().failures(BackendException.Kind.UNAVAILABLE));
         }
