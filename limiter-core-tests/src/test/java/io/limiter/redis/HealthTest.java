@@ -30,7 +30,6 @@ import org.junit.jupiter.api.Test;
 
 /** What is reported about Redis: before the first connection, while it answers, while it is unreachable, afterwards. */
 class HealthTest {
-
     private static final Policy DENY = Policy.of("denying", Limit.fixedWindow(1_000_000, Duration.ofHours(1)))
             .withFailureMode(FailureMode.DENY);
     private static final Policy POLICY = Policy.of("health", Limit.fixedWindow(1_000_000, Duration.ofHours(1)));

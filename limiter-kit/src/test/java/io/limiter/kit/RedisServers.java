@@ -49,7 +49,7 @@ public final class RedisServers {
 
     /** The addresses of a cluster of three masters, shared by all tests of this JVM. */
     public static List<String> cluster() {
-        return addresses(clusterPorts());
+        return clusterPorts().stream().map(port -> "redis://127.0.0.1:" + port).toList();
     }
 
     /** Those of the servers on these ports. */
