@@ -78,7 +78,8 @@ class HouseRulesTest {
 
     @ArchTest
     static final ArchRule rulesConfigAndBackendsKnowOnlyTheWords = wall(
-            resideInAnyPackage("io.limiter.rule", "io.limiter.internal.rule", "io.limiter.inprocess", "io.limiter.redis"),
+            resideInAnyPackage(
+                    "io.limiter.rule", "io.limiter.internal.rule", "io.limiter.inprocess", "io.limiter.redis"),
             resideInAnyPackage("io.limiter.config", "io.limiter.internal.config"),
             "backends and rules work without any configuration text");
 

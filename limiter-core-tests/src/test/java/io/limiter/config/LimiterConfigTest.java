@@ -416,7 +416,8 @@ class LimiterConfigTest {
     @Test
     void theUsualHeaderIsReadWhereSomebodyIsTrusted() throws IOException {
         for (String trusted : List.of("trusted-hops = 1", "trusted-proxies = unix", "trusted-proxies = all")) {
-            assertEquals("X-Forwarded-For", clientIp("limiter.client-ip." + trusted).header());
+            assertEquals(
+                    "X-Forwarded-For", clientIp("limiter.client-ip." + trusted).header());
         }
     }
 

@@ -21,8 +21,7 @@ class UnseenCharactersTest {
     }
 
     private static List<String> mistakes(String text) {
-        return assertThrows(ConfigException.class, () -> Configs.of(text), text)
-                .problems();
+        return assertThrows(ConfigException.class, () -> Configs.of(text), text).problems();
     }
 
     /** No-break, zero width, joiner, bidi, byte order, soft hyphen, C1, line separator, fillers, variation, tag, word joiner. */

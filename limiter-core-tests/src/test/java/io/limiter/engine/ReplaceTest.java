@@ -166,7 +166,8 @@ class ReplaceTest {
     @Test
     void unusedPoliciesAreLoggedOnce() {
         try (LogLines log = new LogLines("io.limiter", Level.INFO).ofThreads()) {
-            Limiter.start(config("policies.rare.limits = 1/1h", "enabled = false")).close();
+            Limiter.start(config("policies.rare.limits = 1/1h", "enabled = false"))
+                    .close();
             assertEquals(List.of(), log.of(Level.INFO, "RL-140"));
             Limiter limiter = Limiter.start(config("policies.rare.limits = 1/1h", "policies.lazy.limits = 1/1h"));
             limiter.reportUnusedPolicies(() -> List.of("lazy"));

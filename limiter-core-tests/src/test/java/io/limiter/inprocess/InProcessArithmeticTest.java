@@ -34,9 +34,7 @@ class InProcessArithmeticTest {
     @ParameterizedTest
     @MethodSource("io.limiter.kit.Trace#all")
     void traces(Trace trace) {
-        assertEquals(
-                trace.lines(),
-                trace.replay(new TestedBackend("in-process", Backends::inProcess)));
+        assertEquals(trace.lines(), trace.replay(new TestedBackend("in-process", Backends::inProcess)));
     }
 
     private static void run(TrafficRun traffic) {

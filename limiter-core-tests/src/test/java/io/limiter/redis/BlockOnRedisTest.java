@@ -37,7 +37,8 @@ class BlockOnRedisTest {
     private final ManualTime time = new ManualTime();
 
     private RateLimiter limiter(String prefix, Duration maxAge) {
-        return Backends.limiter(Backends.single().prefix(prefix).timeSource(time).denialMaxAge(maxAge));
+        return Backends.limiter(
+                Backends.single().prefix(prefix).timeSource(time).denialMaxAge(maxAge));
     }
 
     private static long left(RateLimiter limiter) {

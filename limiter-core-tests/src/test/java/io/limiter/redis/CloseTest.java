@@ -47,8 +47,8 @@ class CloseTest {
     @Test
     void onAFrozenServerEachCallIsAnsweredByItsDeadline() throws Exception {
         try (OwnRedis own = OwnRedis.start()) {
-            RateLimiter limiter =
-                    Backends.limiter(RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(300)));
+            RateLimiter limiter = Backends.limiter(
+                    RedisBackend.builder().address(own.address()).deadline(Duration.ofMillis(300)));
             own.pause();
             List<CompletableFuture<Decision>> answers = asked(limiter);
             limiter.close();

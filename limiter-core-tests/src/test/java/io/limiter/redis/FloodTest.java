@@ -43,8 +43,7 @@ class FloodTest {
     @Test
     void twentyTimesWhatTheWireToRedisCarries() throws Exception {
         try (Wire wire = Wire.to(port)) {
-            RedisBackend backend =
-                    Backends.connected(RedisBackend.builder().address(wire.address()));
+            RedisBackend backend = Backends.connected(RedisBackend.builder().address(wire.address()));
             wire.narrow(100_000);
             flood(backend, 24_000, 20);
         }
@@ -74,8 +73,8 @@ class FloodTest {
                     }
                     mine++;
                     asked.increment();
-                    PartitionKey key =
-                            PartitionKey.of("client " + ThreadLocalRandom.current().nextInt(KEYS));
+                    PartitionKey key = PartitionKey.of(
+                            "client " + ThreadLocalRandom.current().nextInt(KEYS));
                     limiter.acquireAsync(PermitRequest.of(OPEN, key, 1)).whenComplete((decision, failure) -> {
                         if (failure != null) {
                             errors.incrementAndGet();

@@ -44,7 +44,8 @@ class HealthTest {
             String name = "Redis at 127.0.0.1:" + wire.port();
             LimiterMonitor monitor = limiter.monitor();
             Await.until(
-                    "it answers", () -> monitor.health().serversThatAre(State.ANSWERS).equals(List.of(name)));
+                    "it answers",
+                    () -> monitor.health().serversThatAre(State.ANSWERS).equals(List.of(name)));
             assertFalse(monitor.health().isAway());
 
             wire.cut();

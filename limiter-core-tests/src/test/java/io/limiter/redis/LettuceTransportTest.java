@@ -96,8 +96,8 @@ class LettuceTransportTest {
         ClientKillParams others = new ClientKillParams().skipMe(ClientKillParams.SkipMe.YES);
         try (OwnRedis own = OwnRedis.start();
                 Jedis redis = own.jedis();
-                RateLimiter limiter = Backends.limiter(
-                        client.builder().address(own.address()).deadline(Duration.ofSeconds(60)))) {
+                RateLimiter limiter =
+                        Backends.limiter(client.builder().address(own.address()).deadline(Duration.ofSeconds(60)))) {
             long allowed = 0;
             long asked = 0;
             long began = System.nanoTime();
@@ -160,9 +160,8 @@ class LettuceTransportTest {
     @EnumSource
     void connectionsThatTheNetworkHasForgottenAreReplaced(RedisClientKind client) throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort());
-                RedisBackend backend = Backends.connected(client.builder()
-                        .address(wire.address())
-                        .prefix("forgotten"));
+                RedisBackend backend = Backends.connected(
+                        client.builder().address(wire.address()).prefix("forgotten"));
                 RateLimiter limiter = RateLimiters.on(backend);
                 PlainCommands plain = PlainCommands.of(Access.LIBRARY, backend, Duration.ofSeconds(1))) {
             assertEquals(List.of(""), plain.texts(List.of("forgotten"), 5), "the other connection is open too");

@@ -47,8 +47,8 @@ class MemoryPoliciesTest {
             })
     void besideACacheOfADay(String memoryPolicy) {
         try (OwnRedis own = OwnRedis.start("maxmemory 20mb", "maxmemory-policy " + memoryPolicy);
-                RedisBackend backend =
-                        Backends.connected(Backends.redis().address(own.address()).denialMaxAge(Duration.ZERO));
+                RedisBackend backend = Backends.connected(
+                        Backends.redis().address(own.address()).denialMaxAge(Duration.ZERO));
                 RateLimiter limiter = RateLimiters.on(backend);
                 Jedis cache = own.jedis()) {
             boolean isTold = backend.health().findings().stream().anyMatch(line -> line.startsWith("RL-205"));

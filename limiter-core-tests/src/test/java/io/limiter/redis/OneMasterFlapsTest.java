@@ -35,8 +35,7 @@ class OneMasterFlapsTest {
         long flapping = RedisServers.pid(ports.get(1));
         String refusing = "Redis at 127.0.0.1:" + ports.get(0);
         try (Jedis redis = RedisServers.jedis(ports.get(0));
-                RateLimiter limiter =
-                        Backends.limiter(RedisBackend.builder().cluster(RedisServers.addresses(ports)))) {
+                RateLimiter limiter = Backends.limiter(RedisBackend.builder().cluster(RedisServers.addresses(ports)))) {
             redis.configSet("maxmemory", "1");
             Await.until("it refuses", () -> {
                 askAll(limiter);

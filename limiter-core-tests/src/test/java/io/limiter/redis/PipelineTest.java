@@ -47,7 +47,8 @@ class PipelineTest {
     }
 
     private static RateLimiter limiter(RedissonClient client, String prefix) {
-        return Backends.limiter(RedisBackend.builder().client(client).prefix(prefix).deadline(Duration.ofSeconds(60)));
+        return Backends.limiter(
+                RedisBackend.builder().client(client).prefix(prefix).deadline(Duration.ofSeconds(60)));
     }
 
     private static long connections(Jedis redis) {

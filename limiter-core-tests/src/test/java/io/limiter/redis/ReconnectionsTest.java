@@ -55,8 +55,8 @@ class ReconnectionsTest {
         try (OwnRedis own = OwnRedis.start();
                 LogLines quiet = new LogLines();
                 Jedis redis = own.jedis();
-                RateLimiter limiter = Backends.limiter(
-                        Backends.redis().address(own.address()).deadline(Duration.ofSeconds(5)))) {
+                RateLimiter limiter =
+                        Backends.limiter(Backends.redis().address(own.address()).deadline(Duration.ofSeconds(5)))) {
             lose(redis, limiter, WARM);
             Held before = Held.now(redis);
             lose(redis, limiter, TIMES);

@@ -81,8 +81,10 @@ class RedisBackendTest {
         writes.put("take after that", limiter -> take(limiter, two));
         String prefix = "alive-" + algorithm.text();
         ManualTime time = new ManualTime();
-        try (RateLimiter limiter = Backends.limiter(
-                        Backends.single().prefix(prefix).denialMaxAge(Duration.ZERO).timeSource(time));
+        try (RateLimiter limiter = Backends.limiter(Backends.single()
+                        .prefix(prefix)
+                        .denialMaxAge(Duration.ZERO)
+                        .timeSource(time));
                 Jedis redis = RedisServers.jedis()) {
             // As it steps on, stands, and steps back.
             for (long step : new long[] {1_000_000, 0, -1_000_000}) {

@@ -151,8 +151,7 @@ class StartUpTest extends StartingRedis {
         Logger logger = (Logger) LoggerFactory.getLogger("io.limiter");
         List<Thread> threads = new ArrayList<>();
         try (OwnRedis own = OwnRedis.at(port);
-                RedisBackend backend =
-                        Backends.connected(RedisBackend.builder().address(address(port)));
+                RedisBackend backend = Backends.connected(RedisBackend.builder().address(address(port)));
                 RateLimiter limiter = limiter(backend)) {
             blocked.start();
             logger.addAppender(blocked);

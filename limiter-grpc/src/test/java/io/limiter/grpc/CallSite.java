@@ -408,8 +408,7 @@ final class CallSite implements AutoCloseable {
 
     /** A call of one message. */
     static Talk unary(Channel channel, String method, String message, String... headers) {
-        return new Talk(channel, method(method, MethodType.UNARY), CallOptions.DEFAULT, headers)
-                .say(message);
+        return new Talk(channel, method(method, MethodType.UNARY), CallOptions.DEFAULT, headers).say(message);
     }
 
     /** A call of Vote. */

@@ -99,11 +99,13 @@ class DeniedCallTest extends HandOver {
         assertEquals("slower", denied.status().getDescription());
         assertEquals("vote", denied.trailer("limits"));
         stopSite();
-        start(rule, builder -> builder.rejectionHandler((d, s, own) -> {
-            own.put(GrpcRequest.key("half"), "done");
-            own.discardAll(GrpcRequest.key("RateLimit"));
-            throw new IllegalStateException("meant");
-        }));
+        start(
+                rule,
+                builder -> builder.rejectionHandler((d, s, own) -> {
+                    own.put(GrpcRequest.key("half"), "done");
+                    own.discardAll(GrpcRequest.key("RateLimit"));
+                    throw new IllegalStateException("meant");
+                }));
         try (LogLines log = new LogLines()) {
             Ended standard = site.vote("a").end();
             assertEquals(Code.RESOURCE_EXHAUSTED, standard.code());

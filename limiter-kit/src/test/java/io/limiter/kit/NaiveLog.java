@@ -19,10 +19,7 @@ final class NaiveLog {
         boolean repeated = false;
         for (Entry entry : live(log, limit, now)) {
             live.add(entry.stamp());
-            if (charge.requestId() != null
-                    && charge.requestId().equals(entry.id())
-                    && n > 0
-                    && n <= limit.permits()) {
+            if (charge.requestId() != null && charge.requestId().equals(entry.id()) && n > 0 && n <= limit.permits()) {
                 repeated = true;
                 stamp = entry.stamp();
             }

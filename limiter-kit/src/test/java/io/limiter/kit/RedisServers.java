@@ -419,16 +419,21 @@ public final class RedisServers {
         }
         awaitReplicating(port);
         // Masters vote for no other node.
-        masters.forEach(each -> await("the node knows the replica", each, node -> node.clusterNodes()
-                .lines()
-                .anyMatch(line -> line.contains(":" + port + "@") && line.contains("slave"))));
+        masters.forEach(each -> await(
+                "the node knows the replica",
+                each,
+                node -> node.clusterNodes()
+                        .lines()
+                        .anyMatch(line -> line.contains(":" + port + "@") && line.contains("slave"))));
         return port;
     }
 
     /** Returns when the replica has its master's data. */
     public static void awaitReplicating(int port) {
-        await("the replica has its master's data", port, node -> node.info("replication")
-                .contains("master_link_status:up"));
+        await(
+                "the replica has its master's data",
+                port,
+                node -> node.info("replication").contains("master_link_status:up"));
     }
 
     private static int startNode(int timeoutMillis) {

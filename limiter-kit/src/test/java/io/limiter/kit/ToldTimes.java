@@ -37,13 +37,17 @@ public final class ToldTimes {
         for (int i = 0; i < decision.outcomes().size(); i++) {
             LimitOutcome told = decision.outcomes().get(i);
             int index = i;
-            LongFunction<LimitOutcome> same = at -> look.at(decision.charges(), at).get(index);
-            LongFunction<LimitOutcome> nothing = at -> look.at(forNothing(decision.charges()), at).get(index);
+            LongFunction<LimitOutcome> same =
+                    at -> look.at(decision.charges(), at).get(index);
+            LongFunction<LimitOutcome> nothing =
+                    at -> look.at(forNothing(decision.charges()), at).get(index);
             String what = where + ", answered " + told;
             if (told.retryAfterMicros() > 0) {
                 assertTrue(same.apply(now + told.retryAfterMicros()).allowed(), what + ": denied at retry");
                 assertTrue(
-                        !isExact || !same.apply(now + told.retryAfterMicros() - 1).allowed(),
+                        !isExact
+                                || !same.apply(now + told.retryAfterMicros() - 1)
+                                        .allowed(),
                         what + ": allowed before retry");
             }
             // Of a block, denials remain; of a lowered one perhaps none, also when the block is over.

@@ -154,7 +154,9 @@ class ExemptCallersTest extends Sited {
                     var answer = site.get(path, "Test-Address", address, "Test-User", "ops");
                     assertEquals(status, answer.statusCode(), address);
                     assertEquals("none", field(answer, "RateLimit"));
-                    assertEquals("application/problem+json", field(answer, "Content-Type").split(";")[0]);
+                    assertEquals(
+                            "application/problem+json",
+                            field(answer, "Content-Type").split(";")[0]);
                     assertTrue(answer.body().endsWith("\"status\":" + status + "}"), answer.body());
                 }
             }

@@ -17,8 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Which requests a rule matches, over HTTP. Every rule here allows one request. */
 class HttpRuleTest extends Served {
 
-    private static final String[] PREFLIGHT = {
-        "Origin", "https://example.org", "Access-Control-Request-Method", "POST"
+    private static final String[] PREFLIGHT = {"Origin", "https://example.org", "Access-Control-Request-Method", "POST"
     };
 
     private void start(String rules) {

@@ -87,7 +87,8 @@ class InFlightTest extends Served {
 
     private void go(List<CompletableFuture<Integer>> waiting) {
         go.countDown();
-        waiting.forEach(one -> assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join()));
+        waiting.forEach(
+                one -> assertEquals(200, one.orTimeout(60, TimeUnit.SECONDS).join()));
         awaitNone();
     }
 

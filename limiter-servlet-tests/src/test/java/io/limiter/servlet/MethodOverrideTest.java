@@ -137,11 +137,11 @@ class MethodOverrideTest extends Served {
     void theBodyIsTheApplications() {
         String rules = RULE.replace("0/1h", "9/1h") + "limiter.rules.r.methods = DELETE\n"
                 + "limiter.http.method-override = forms";
-        WebServer.Answer echo = (request, response) -> response.getWriter()
-                .write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        WebServer.Answer echo = (request, response) ->
+                response.getWriter().write(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
         server = Container.Kind.TOMCAT.serve(directory, WebServer.limiter(time, rules), echo);
-        HttpResponse<String> answer = server.send(
-                "POST", "/page", "_method=DELETE&x=1", "Content-Type", "application/x-www-form-urlencoded");
+        HttpResponse<String> answer =
+                server.send("POST", "/page", "_method=DELETE&x=1", "Content-Type", "application/x-www-form-urlencoded");
         assertEquals("_method=DELETE&x=1", answer.body());
         assertEquals("\"r\";r=8;t=3600", Container.field(answer, "RateLimit"));
     }

@@ -68,8 +68,7 @@ class OwnRulesTest extends Served {
         serve(RateLimitFilter.builder(configured));
         HttpResponse<String> answer = server.get("/page", "User", "gold ann");
         boolean isDraft = form.equals("draft-10");
-        assertEquals(
-                isDraft ? "\"all\";q=9;w=3600, \"gold\";q=3;w=3600" : "none", field(answer, "RateLimit-Policy"));
+        assertEquals(isDraft ? "\"all\";q=9;w=3600, \"gold\";q=3;w=3600" : "none", field(answer, "RateLimit-Policy"));
         assertEquals(isDraft ? "\"all\";r=8;t=3600, \"gold\";r=2;t=3600" : "none", field(answer, "RateLimit"));
         assertEquals(isDraft ? "none" : "2", field(answer, "X-RateLimit-Remaining"));
     }

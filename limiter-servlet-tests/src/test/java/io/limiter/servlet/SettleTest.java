@@ -188,8 +188,7 @@ class SettleTest extends Served {
 
     /** Whether it was admitted. */
     private int leave(String path) throws Exception {
-        try (Socket socket =
-                server.connection("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")) {
+        try (Socket socket = server.connection("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Max-Tokens: 1\r\n\r\n")) {
             int status = Container.status(socket);
             if (status == 429) {
                 return 0;

@@ -122,8 +122,7 @@ class AttributesTest {
             assertEquals(1, passes(3, calling(() -> keyed.ofParameter(new Order("bob", 1)))));
 
             assertEquals(1, passes(3, "192.0.2.1", "u", calling(() -> keyed.ofParts("a:b"))));
-            assertEquals(
-                    1, passes(3, "192.0.2.1", "b:u", calling(() -> keyed.ofParts("a"))), "no part forges another");
+            assertEquals(1, passes(3, "192.0.2.1", "b:u", calling(() -> keyed.ofParts("a"))), "no part forges another");
 
             assertEquals(1, passes(3, calling(() -> keyed.ofBean("g1"))));
             assertEquals(0, passes(3, calling(() -> keyed.ofBean("g2"))));

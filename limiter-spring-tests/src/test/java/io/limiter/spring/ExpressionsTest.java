@@ -70,9 +70,7 @@ class ExpressionsTest {
             assertEquals(1, passes(9, "192.0.2.1", null, calling(() -> parts.ofUser(null))));
             assertEquals(0, passes(9, "192.0.2.1", null, calling(() -> parts.ofUser(""))));
             assertEquals(
-                    1,
-                    passes(9, "192.0.2.1", null, calling(parts::ofClient)),
-                    "nor did they use up the client's own");
+                    1, passes(9, "192.0.2.1", null, calling(parts::ofClient)), "nor did they use up the client's own");
             assertEquals(1, passes(9, "192.0.2.2", null, calling(() -> parts.ofUser(null))));
             assertEquals(1, passes(9, "192.0.2.1", null, calling(() -> parts.ofUser("192.0.2.1"))));
             assertEquals(1, passes(9, calling(() -> parts.ofUser(null))), "outside of a request all share one");

@@ -126,8 +126,9 @@ class ControlToolTest {
         assertEquals(0, run("remove", "policy:export", "user=alice"), printed);
         String end = Year.now(ZoneOffset.UTC).getValue() + 1 + "-12-31T00:00:00Z";
         assertEquals(0, run("set", "all", "--to", "deny", "--until", end), printed);
-        Await.until("denied", () -> !limiter.tryAcquire("export", PartitionKey.of("a"), 1)
-                .allowed());
+        Await.until(
+                "denied",
+                () -> !limiter.tryAcquire("export", PartitionKey.of("a"), 1).allowed());
         assertEquals(0, run("remove", "all"), printed);
         assertTrue(printed.startsWith("all: deny until " + end + " -> nothing\n"), printed);
         assertEquals(0, run("versions"), printed);

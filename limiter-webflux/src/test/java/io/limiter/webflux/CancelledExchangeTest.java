@@ -45,8 +45,7 @@ class CancelledExchangeTest {
     void whoLeavesDoesNotChooseTheCost(WebSite site) throws Exception {
         try (RateLimiter decides = Backends.limiter(false);
                 RateLimitWebFilter filter = WebSite.filter(decides, ESTIMATED);
-                WebSite.Server server =
-                        site.serve(directory, WebSite.handler(CancelledExchangeTest::stream, filter))) {
+                WebSite.Server server = site.serve(directory, WebSite.handler(CancelledExchangeTest::stream, filter))) {
             Policy tokens = Configs.of(ESTIMATED).policies().get("tokens");
             long before = 10_000;
             for (String path : List.of("/untold", "/told", "/told-at-the-end", "/failed", "/all")) {

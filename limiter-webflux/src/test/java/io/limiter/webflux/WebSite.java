@@ -102,7 +102,8 @@ enum WebSite implements Door {
     }
 
     static RateLimitWebFilter filter(RateLimiter limiter, String rules) {
-        return RateLimitWebFilter.builder(Limiter.of(Configs.of(rules), limiter)).build();
+        return RateLimitWebFilter.builder(Limiter.of(Configs.of(rules), limiter))
+                .build();
     }
 
     @Override

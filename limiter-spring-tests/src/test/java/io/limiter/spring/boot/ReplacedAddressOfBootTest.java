@@ -89,7 +89,8 @@ class ReplacedAddressOfBootTest {
     }
 
     private void assertRefused(String code, Class<?> app, String... arguments) {
-        String wrong = App.message(() -> BootSite.start(folder, YAML, app, arguments).close());
+        String wrong =
+                App.message(() -> BootSite.start(folder, YAML, app, arguments).close());
         assertTrue(wrong.startsWith(code), wrong);
     }
 

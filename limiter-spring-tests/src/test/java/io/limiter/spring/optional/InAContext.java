@@ -31,7 +31,8 @@ public final class InAContext implements Callable<String> {
     @Override
     public String call() throws Exception {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-            context.registerBean(Limiter.class, () -> Limiter.start(LimiterConfig.builder().build()));
+            context.registerBean(
+                    Limiter.class, () -> Limiter.start(LimiterConfig.builder().build()));
             context.register(Settings.class, Service.class);
             context.refresh();
             Service service = context.getBean(Service.class);

@@ -233,7 +233,8 @@ public final class AddressResolver {
         }
         for (String name : FORWARDING) {
             // Filters hide headers that they have used.
-            if (!isReplaced && (request.header(name) != null || request.received().header(name) != null)) {
+            if (!isReplaced
+                    && (request.header(name) != null || request.received().header(name) != null)) {
                 warnings.once(ProxyWarnings.NOT_EXEMPT, address, name);
                 return false;
             }

@@ -42,8 +42,7 @@ class ControlEndpointTest {
                     "{\"command\":\"publish --based 0 --note sale\",\"text\":\"limiter.policies.vote.limits ="
                             + " 20/1h\"}");
             Await.until(
-                    "in force",
-                    () -> limiter.policy("vote").limits().toString().contains("20/1h"));
+                    "in force", () -> limiter.policy("vote").limits().toString().contains("20/1h"));
             assertAnswer(
                     409, site, "{\"command\":\"publish --based 0\",\"text\":\"limiter.policies.vote.limits = 3/1h\"}");
             String until = Instant.now()

@@ -35,7 +35,10 @@ record LimiterMetrics(Limiter limiter) implements MeterBinder {
                     .register(registry);
         }
         for (Backend.Health.State state : Backend.Health.State.values()) {
-            Gauge.builder("limiter.backend.servers", counters, all -> all.health().serversThatAre(state).size())
+            Gauge.builder(
+                            "limiter.backend.servers",
+                            counters,
+                            all -> all.health().serversThatAre(state).size())
                     .tag("state", Reports.text(state))
                     .description("Redis servers that decide, by their state; none where this JVM decides")
                     .baseUnit("servers")
