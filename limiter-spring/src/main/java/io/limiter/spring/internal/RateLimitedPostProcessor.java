@@ -233,7 +233,9 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         if (factory.getBeanProvider(Limiter.class).stream().findAny().isPresent()) {
             limiters.obtain();
         }
-        if (hasReplacements(factory)) {
+        // A test may have replaced beans by its own objects (@MockitoBean, @TestBean), which stay as they are.
+        if (Arrays.stream(factory.getSingletonNames())
+                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."))) {
             return;
         }
         checkEarlyBeans(factory);
@@ -384,12 +386,6 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             target = AopProxyUtils.getSingletonTarget(advised);
         }
         return false;
-    }
-
-    /** Whether a test has replaced beans by its own objects ({@code @MockitoBean}, {@code @TestBean}), which stay as they are. */
-    private static boolean hasReplacements(ConfigurableListableBeanFactory factory) {
-        return Arrays.stream(factory.getSingletonNames())
-                .anyMatch(name -> name.startsWith("org.springframework.test.context.bean.override."));
     }
 
     /** The policies that annotations of beans name; also of beans that are created later: lazy ones, and those of a scope. */
