@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core-tests -am test}. over each client. Some alone: {@code -Dlimiter.faults=kill}. */
+/** Every fault in every failure mode: {@code mvn -Pfaults -pl limiter-core-tests -am test}, over each client. Some alone: {@code -Dlimiter.faults=kill}. */
 class FaultSuiteTest {
     private static final Trial.Times TIMES =
             new Trial.Times(Duration.ofMillis(700), Duration.ofMillis(1_500), Duration.ofMillis(500));
