@@ -132,10 +132,11 @@ final class WaitQueues {
         }
         queues.put(queue.place, queue);
         queue.add(waiter, timer.schedule(() -> timeOut(queue, waiter, untilMicros), untilMicros - nowMicros));
-        waiting++;
         if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
         }
+        // Whoever sees that it waits finds its turn in the timer.
+        waiting++;
         waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
         return true;
     }

@@ -102,7 +102,7 @@ public final class ManualTimer extends WaitTimer {
     }
 
     /** How many tasks wait for their time. */
-    public synchronized int size() {
+    synchronized int size() {
         tasks.removeIf(task -> task.task.isCancelled());
         return tasks.size();
     }
