@@ -28,7 +28,7 @@ class ConfigSourcesTest {
     private static final String START =
             "RL-137 environment variables look like settings of the limiter but match none, and are ignored: ";
 
-    private final LogLines log = new LogLines();
+    private final LogLines log = new LogLines().ofThreads();
 
     @AfterEach
     void stopListening() {
