@@ -38,7 +38,7 @@ class RefundContentionTest {
     private static final int THREADS = 4;
 
     /** How many refunds of each limit a long run makes. */
-    private static final int REFUNDS = Integer.getInteger("limiter.refunds", 40_000);
+    private static final int REFUNDS = Integer.getInteger("limiter.refunds", 10_000);
 
     private static final long LIMIT = 5_000;
     private static final long DAY = 86_400_000_000L;
@@ -123,7 +123,7 @@ class RefundContentionTest {
     @MethodSource("algorithmsAndBackends")
     void nothingIsLostOfKeysThatAreNewToTwoThreads(Algorithm algorithm, Running running) throws Exception {
         Policy policy = policy("p", algorithm);
-        int keys = running == Running.REDIS ? Repeats.of(100, 10_000) : Repeats.of(1_000, 40_000);
+        int keys = running == Running.REDIS ? Repeats.of(100, 2_500) : Repeats.of(1_000, 10_000);
         CyclicBarrier both = new CyclicBarrier(2);
         try (RateLimiter limiter = RateLimiters.on(running.open())) {
             AtOnce.run(2, thread -> {
@@ -148,7 +148,7 @@ class RefundContentionTest {
     void aRefundToABucketGivesWhatTheModelGives(Running running) throws Exception {
         Policy policy = policy("p", Algorithm.TOKEN_BUCKET);
         ManualTime time = new ManualTime();
-        int rounds = Repeats.of(20, 400);
+        int rounds = Repeats.of(20, 100);
         int each = Repeats.of(20, 250);
         List<Event> events = new ArrayList<>();
         List<Decision> kept = new ArrayList<>();

@@ -58,7 +58,7 @@ class ManyCallsTest {
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
     void manyAtOnce(boolean inRedis, boolean byMessage) throws Exception {
-        int each = Repeats.of(8, 400);
+        int each = Repeats.of(8, 100);
         LongAdder served = new LongAdder();
         LongAdder messages = new LongAdder();
         ScheduledExecutorService later = Executors.newScheduledThreadPool(2);

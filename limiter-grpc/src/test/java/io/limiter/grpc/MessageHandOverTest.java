@@ -57,7 +57,7 @@ class MessageHandOverTest extends HandOver {
                 }
             };
         }));
-        int rounds = Repeats.of(50, 20_000);
+        int rounds = Repeats.of(50, 2_000);
         try {
             for (int i = 0; i < rounds; i++) {
                 Talk talk = site.chat("K: " + i).say("1");

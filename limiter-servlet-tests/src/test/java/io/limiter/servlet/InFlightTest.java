@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A permit of a call in flight is held until the response has ended, in whatever way, and is free once afterwards. */
 class InFlightTest extends Served {
     private static final int LIMIT = 8;
-    private static final int ROUNDS = Repeats.of(5, 1_000);
+    private static final int ROUNDS = Repeats.of(5, 200);
     private static final int AT_ONCE = 10;
     /** Not enough for all rounds at once. */
     private static final int MANY = 20;
