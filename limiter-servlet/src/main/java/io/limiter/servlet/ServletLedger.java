@@ -236,9 +236,12 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         }
         // The container sets the attribute when it dispatches to an error page, which may forward.
         return (answeredLater || request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) != null)
-                && Stream.concat(paths.stream(), pathsOfPart.stream())
-                        .noneMatch(denied ->
-                                to.stream().anyMatch(path -> plain(denied).equalsIgnoreCase(plain(path))));
+                && to.stream().noneMatch(this::isDenied);
+    }
+
+    private boolean isDenied(String path) {
+        return Stream.concat(paths.stream(), pathsOfPart.stream())
+                .anyMatch(denied -> plain(denied).equalsIgnoreCase(plain(path)));
     }
 
     /** Without slashes at the end. */

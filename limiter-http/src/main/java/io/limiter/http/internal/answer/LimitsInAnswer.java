@@ -45,16 +45,8 @@ public final class LimitsInAnswer {
             uncounted.addAll(decision.charges());
             return;
         }
-        List<LimitOutcome> all = decision.outcomes();
-        boolean isOneCharge =
-                !all.isEmpty() && all.get(0).charge() == all.get(all.size() - 1).charge();
-        if (outcomes.isEmpty() && isOneCharge && all.get(0).policy().penalty() == null) {
-            // Nearly always: limits of one policy have different names, and each is a quota.
-            outcomes = all;
-            return;
-        }
         outcomes = new ArrayList<>(outcomes);
-        for (LimitOutcome outcome : all) {
+        for (LimitOutcome outcome : decision.outcomes()) {
             // Without blocks that allow, which are not a quota.
             if (outcome.limit().algorithm().isQuota() || !outcome.allowed()) {
                 addClosest(outcome);

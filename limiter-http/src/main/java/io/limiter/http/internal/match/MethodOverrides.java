@@ -41,8 +41,7 @@ final class MethodOverrides {
         if (mode == MethodOverride.NONE || !method.equals("POST")) {
             return Set.of();
         }
-        String type = String.valueOf(request.contentType()).split(";", 2)[0].strip();
-        if (mode == MethodOverride.FORMS && FORMS.stream().anyMatch(type::equalsIgnoreCase)) {
+        if (mode == MethodOverride.FORMS && isForm(request.contentType())) {
             return Set.of(ANY);
         }
         Set<String> claimed = declared(request);
@@ -94,6 +93,11 @@ final class MethodOverrides {
         for (String one : text.split(",", -1)) {
             claimed.add(BLANK_ENDS.matcher(one).replaceAll("").toUpperCase(Locale.ROOT));
         }
+    }
+
+    private static boolean isForm(@Nullable String contentType) {
+        String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
+        return FORMS.stream().anyMatch(type::equalsIgnoreCase);
     }
 
     private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {

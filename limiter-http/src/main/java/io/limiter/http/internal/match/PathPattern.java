@@ -115,9 +115,12 @@ final class PathPattern {
         while (at < segments.length && segments[at].kind() == Kind.ANY) {
             at++;
         }
-        // The slash of the root is not a trailing slash.
-        boolean isSlashRight = ignoreTrailingSlash || segments.length == 0 || path.endsWith("/") == trailingSlash;
-        return at == segments.length && (endsInAny || isSlashRight) ? found : -1;
+        return at == segments.length && (endsInAny || isTrailingSlashRight(path)) ? found : -1;
+    }
+
+    /** The slash of the root is not a trailing slash. */
+    private boolean isTrailingSlashRight(String path) {
+        return ignoreTrailingSlash || segments.length == 0 || path.endsWith("/") == trailingSlash;
     }
 
     static int segmentStart(String path, int from) {
