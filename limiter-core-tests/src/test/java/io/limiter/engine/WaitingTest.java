@@ -101,6 +101,24 @@ class WaitingTest {
         assertEquals(0, timer.size(), "nothing is left");
     }
 
+    /** Who moves the time on when a call is seen to wait would else do it before the call's turn is known. */
+    @Test
+    void aCallCountsAsWaitingWhenItsTurnIsInTheTimer() {
+        List<Integer> waiting = new ArrayList<>();
+        limiter = builder(100)
+                .timer(new WaitTimer() {
+                    @Override
+                    public void execute(Runnable task) {
+                        waiting.add(limiter.monitor().waiting());
+                    }
+                })
+                .build();
+        ask("first", STEADY, SECOND);
+        ask("waits", STEADY, SECOND);
+        assertEquals(List.of(0), waiting);
+        assertEquals(1, limiter.monitor().waiting());
+    }
+
     /** Nobody gets past those that wait, neither by waiting nor by not waiting. */
     @Test
     void aNewcomerJoinsTheEndWithoutAsking() {

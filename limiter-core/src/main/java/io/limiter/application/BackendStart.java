@@ -5,7 +5,6 @@ import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.Watch;
 import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.RedisSettings;
 import io.limiter.internal.config.RedisSettings.RedisMode;
@@ -107,7 +106,8 @@ final class BackendStart {
         if (!(shared instanceof RedisBackend redis)) {
             return null;
         }
-        Thread connecting = Watch.daemon(() -> redis.awaitConnected(longest), "limiter-redis-start");
+        Thread connecting = new Thread(() -> redis.awaitConnected(longest), "limiter-redis-start");
+        connecting.setDaemon(true);
         connecting.start();
         return connecting;
     }

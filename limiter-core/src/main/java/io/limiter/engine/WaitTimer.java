@@ -1,7 +1,6 @@
 package io.limiter.engine;
 
 import io.limiter.TimeSource;
-import io.limiter.internal.Watch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -11,7 +10,8 @@ import java.util.concurrent.TimeUnit;
 class WaitTimer implements Executor {
     /** A daemon thread that starts when something waits and ends when nothing does, so that there is nothing to close. */
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, task -> {
-        Thread made = Watch.daemon(task, "limiter-wait");
+        Thread made = new Thread(task, "limiter-wait");
+        made.setDaemon(true);
         // Not the class loader of the first caller, which may be a web application that is undeployed.
         made.setContextClassLoader(WaitTimer.class.getClassLoader());
         return made;

@@ -56,16 +56,9 @@ public final class Watch<V> implements AutoCloseable {
         seen = null;
     }
 
-    /** A thread of this name for which the JVM does not wait at its end. */
-    public static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
-    }
-
     /** Does this on a thread of this name. */
     public void start(String name, Rounds rounds) {
-        Thread fresh = daemon(
+        Thread fresh = new Thread(
                 () -> {
                     try {
                         rounds.run();
@@ -74,6 +67,7 @@ public final class Watch<V> implements AutoCloseable {
                     }
                 },
                 name);
+        fresh.setDaemon(true);
         thread = fresh;
         fresh.start();
     }

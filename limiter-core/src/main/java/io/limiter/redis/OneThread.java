@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import io.limiter.internal.Watch;
 import java.util.Collection;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -14,7 +13,8 @@ final class OneThread {
         ScheduledThreadPoolExecutor one = new ScheduledThreadPoolExecutor(
                 1,
                 task -> {
-                    Thread thread = Watch.daemon(task, name);
+                    Thread thread = new Thread(task, name);
+                    thread.setDaemon(true);
                     threads.add(thread);
                     thread.setContextClassLoader(OneThread.class.getClassLoader());
                     return thread;

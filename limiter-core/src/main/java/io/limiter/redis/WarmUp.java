@@ -6,7 +6,6 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
-import io.limiter.internal.Watch;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -59,9 +58,12 @@ final class WarmUp {
     /** Makes {@value #CALLS} calls, or fewer if the time is over. */
     static void run(Backend backend, Duration longest) throws InterruptedException {
         WarmUp warmUp = new WarmUp(backend, Math.min(longest.toNanos() / 1_000, LONGEST_MICROS));
-        // A call that still waits when the time is over ends by itself.
-        ExecutorService threads =
-                Executors.newFixedThreadPool(THREADS, task -> Watch.daemon(task, "limiter-redis-warm-up"));
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS, task -> {
+            Thread thread = new Thread(task, "limiter-redis-warm-up");
+            // A call that still waits when the time is over ends by itself.
+            thread.setDaemon(true);
+            return thread;
+        });
         try {
             warmUp.run(threads, 1, CALLS_ALONE);
             warmUp.run(threads, THREADS, CALLS);

@@ -9,7 +9,6 @@ import io.grpc.ServerInterceptor;
 import io.limiter.application.Limiter;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.DoorBuilder;
-import io.limiter.internal.Watch;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -56,7 +55,11 @@ public final class RateLimitServerInterceptor extends Door<CallRules> implements
     public static final class Builder extends DoorBuilder<GrpcCall, GrpcRejectionHandler, Builder> {
         private final Limiter limiter;
         /** Its threads end when there is nothing to do. */
-        private Executor executor = Executors.newCachedThreadPool(task -> Watch.daemon(task, "limiter-grpc"));
+        private Executor executor = Executors.newCachedThreadPool(task -> {
+            Thread thread = new Thread(task, "limiter-grpc");
+            thread.setDaemon(true);
+            return thread;
+        });
 
         private UnaryOperator<Runnable> context = task -> task;
         private @Nullable Function<GrpcCall, GrpcRequest> users;
