@@ -39,6 +39,28 @@ class TestRulesTest {
             "RedissonBeansTest",
             "TestRedis");
 
+    /** At most 9 permits, which come back within 5 s. */
+    private static final Pattern SOON = Pattern.compile("\\b[1-9]/(\\d+ms|[1-5]s)\\b");
+    /** It is only text there, or what they wait for. */
+    private static final Set<String> WITH_SHORT_PERIODS = Set.of(
+            "ApplicationTextTest",
+            "AttacksTest",
+            "ConfigInCodeTest",
+            "ConfigSourcesTest",
+            "ControlEndpointTest",
+            "ControlToolTest",
+            "LimitTextTest",
+            "Load",
+            "MessageHandOverTest",
+            "MessagesTest",
+            "MisplacedKeysTest",
+            "PublishTest",
+            "QuotaFieldsTest",
+            "ReloadTest",
+            "ReplaceTest",
+            "StartupWorkTest",
+            "WaitsTest");
+
     private static List<Path> tests;
 
     @BeforeAll
@@ -79,6 +101,26 @@ class TestRulesTest {
             }
         }
         assertEquals(List.of(), found, "30 s or more, or the list of those that are about deadlines");
+    }
+
+    /** A permit may come back before a busy machine has seen that it was denied. */
+    @Test
+    void permitsThatComeBackSoonDoItByAClockOfTheTest() {
+        List<Path> found = tests.stream()
+                .filter(file -> SOON.matcher(text(file)).find()
+                        && !text(file).matches("(?s).*(ManualTime|StillTime).*")
+                        && !WITH_SHORT_PERIODS.contains(name(file)))
+                .toList();
+        assertEquals(List.of(), found, "a longer period, a clock of the test, or the list of those that wait for it");
+    }
+
+    /** Only a guard against what never ends. */
+    @Test
+    void noTestMustBeFast() {
+        assertEquals(
+                List.of(),
+                linesWith("nanoTime\\(\\) - \\w+ <=? ([0-9_]{4,13}|[12][0-9_]{13})L?\\b", Set.of()),
+                "count events, or allow 30 s");
     }
 
     /** An application goes on after three seconds without a connection; then its fallback answers the test. */

@@ -1,9 +1,11 @@
 package io.limiter;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.nameMatching;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -60,7 +62,7 @@ class HouseRulesTest {
     @ArchTest
     static final ArchRule theWordsKnowNobody = wall(
             resideInAPackage("io.limiter"),
-            resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.netty..")
+            resideInAnyPackage("io.limiter.*..", "org.redisson..", "io.lettuce..", "io.netty..")
                     .and(resideOutsideOfPackage("io.limiter.internal")),
             "every package uses the main types, so they must not depend on the packages");
 
@@ -110,10 +112,11 @@ class HouseRulesTest {
             "their meaning is bound by the contract, not by shared code");
 
     @ArchTest
-    static final ArchRule onlyTheRedisRoomKnowsRedisson = wall(
-            resideOutsideOfPackage("io.limiter.redis"),
-            resideInAnyPackage("org.redisson..", "io.netty.."),
-            "Redisson is optional: an application in one JVM does not have it");
+    static final ArchRule onlyTheTransportsKnowTheClients = wall(
+            not(nameMatching("io\\.limiter\\.redis\\.((Redisson|Lettuce).*|NettyThreads|RedisBackend.*)"))
+                    .forSubtype(),
+            resideInAnyPackage("org.redisson..", "io.lettuce..", "io.netty.."),
+            "both clients are optional, and what is above the transports does not know which of them is there");
 
     /** No class of the first kind depends on one of the second. */
     private static ArchRule wall(

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,6 +80,17 @@ class WithoutClientsTest {
     })
     void theLineThatWantsItIsNamed(String absent, String key, String value, String advice) throws Exception {
         Facts.told(without(absent, Start.class, Map.of(key, value)), "RL-112", key, "class path", advice);
+    }
+
+    @Test
+    void theClientThatIsWantedIsNamed() throws Exception {
+        Map<String, String> properties =
+                Map.of("limiter.redis.address", "redis://127.0.0.1:6379", "limiter.redis.client", "lettuce");
+        Facts.told(
+                without("lettuce-core", Start.class, properties),
+                "RL-112",
+                "limiter.redis.client = lettuce",
+                "io.lettuce:lettuce-core 6.6.0 or newer");
     }
 
     /** What it returns where these libraries are not on the class path. */

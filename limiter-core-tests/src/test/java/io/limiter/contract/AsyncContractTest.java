@@ -12,7 +12,7 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Looks;
-import io.limiter.kit.OnEachBackend;
+import io.limiter.kit.OnEachClient;
 import io.limiter.kit.OpenBackend;
 import java.time.Duration;
 import java.util.List;
@@ -24,7 +24,7 @@ class AsyncContractTest {
     private static final Policy POLICY = Policy.of("async", Limit.slidingList(3, Duration.ofHours(1)));
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
-    @OnEachBackend
+    @OnEachClient
     void takeLookRefundAndReset(OpenBackend on) {
         Decision first = done(on.limiter.acquireAsync(PermitRequest.of(List.of(new Charge(POLICY, KEY, 2)))));
         Decision second = done(on.limiter.acquireAsync(PermitRequest.of(List.of(new Charge(POLICY, KEY, 1)))));
@@ -39,7 +39,7 @@ class AsyncContractTest {
         assertFalse(done(on.limiter.refundAsync(List.of(second), charge -> true)), "what was reset is not given back");
     }
 
-    @OnEachBackend
+    @OnEachClient
     void chargesThatAreAskedEachByItselfDoNotStopOneAnother(OpenBackend on) {
         Policy none = Policy.of("none", Limit.fixedWindow(0, Duration.ofHours(1)));
         Policy one =
@@ -64,7 +64,7 @@ class AsyncContractTest {
     }
 
     /** Two decisions of one request, of which one policy is given back for one key, also where both have charged it. */
-    @OnEachBackend
+    @OnEachClient
     void someChargesOfSeveralDecisionsAreGivenBackTogether(OpenBackend on) {
         Policy kept = Policy.of("kept", Limit.fixedWindow(9, Duration.ofHours(1)));
         Decision first = on.take(new Charge(POLICY, KEY, 1), new Charge(kept, KEY, 1));

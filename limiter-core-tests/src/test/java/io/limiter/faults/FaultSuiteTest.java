@@ -17,7 +17,7 @@ class FaultSuiteTest {
     private static final Trial.Times TIMES =
             new Trial.Times(Duration.ofMillis(700), Duration.ofMillis(1_500), Duration.ofMillis(500));
     private static final Trial.Times SHORT =
-            new Trial.Times(Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100));
+            new Trial.Times(Duration.ofMillis(400), Duration.ofSeconds(1), Duration.ofMillis(100));
     private static final Trial.Times WARM_UP =
             new Trial.Times(Duration.ofSeconds(3), Duration.ofMillis(100), Duration.ofMillis(100));
     private static final List<RedisClientChoice> CLIENTS =

@@ -16,7 +16,7 @@ final class FlightHistory {
     /** How a fault begins that is none if an end was on its way for longer. */
     static final String DENIED = "denied though only ";
 
-    /** Within which time the end of a call is known everywhere, also where a denial is remembered. */
+    /** Within which time the end of a call is known everywhere, also where a denial is remembered; on a busy machine several times as long. */
     private static final long ENDED_NANOS = 150_000_000;
 
     /**
@@ -41,15 +41,15 @@ final class FlightHistory {
             return allowed && endNanos <= other.startNanos && endingNanos >= other.endNanos;
         }
 
-        private boolean isPossiblyInFlightOf(Call other) {
-            return allowed && startNanos <= other.endNanos && endingNanos + ENDED_NANOS >= other.startNanos;
+        private boolean isPossiblyInFlightOf(Call other, int scale) {
+            return allowed && startNanos <= other.endNanos && endingNanos + scale * ENDED_NANOS >= other.startNanos;
         }
     }
 
     private FlightHistory() {}
 
     /** What no order of the calls explains. */
-    static List<String> judge(List<Call> all, long limit, Limit rate) {
+    static List<String> judge(List<Call> all, long limit, Limit rate, int scale) {
         Map<String, List<Call>> byKey = new HashMap<>();
         all.forEach(
                 one -> byKey.computeIfAbsent(one.key, key -> new ArrayList<>()).add(one));
@@ -59,7 +59,7 @@ final class FlightHistory {
                 long sum = call.permits;
                 for (Call other : calls) {
                     boolean counts =
-                            call.allowed ? other.isCertainlyInFlightOf(call) : other.isPossiblyInFlightOf(call);
+                            call.allowed ? other.isCertainlyInFlightOf(call) : other.isPossiblyInFlightOf(call, scale);
                     sum += other != call && counts ? other.permits : 0;
                 }
                 if (call.allowed && sum > limit) {

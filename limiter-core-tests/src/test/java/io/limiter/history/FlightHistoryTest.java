@@ -60,7 +60,7 @@ class FlightHistoryTest {
     private void begin(int run) {
         prefix = "flight-history-" + RUNS.incrementAndGet();
         scale = 1 << run / 2;
-        rate = Limit.fixedWindow(80, Duration.ofMillis(200 * scale)).withName("rate");
+        rate = Limit.fixedWindow(20, Duration.ofMillis(200 * scale)).withName("rate");
         policy = Policy.of("p", Limit.concurrent(LIMIT, hold), rate).withFailureMode(FailureMode.DENY);
     }
 
@@ -74,7 +74,7 @@ class FlightHistoryTest {
         try (RateLimiter one = RateLimiters.on(first);
                 RateLimiter two = RateLimiters.on(second)) {
             run(List.of(one, two), all);
-            List<String> faults = FlightHistory.judge(all, LIMIT, rate);
+            List<String> faults = FlightHistory.judge(all, LIMIT, rate, scale);
             if (faults.isEmpty()) {
                 try {
                     // Of the short policy longer than its hold, and shorter than what is renewed lasts.

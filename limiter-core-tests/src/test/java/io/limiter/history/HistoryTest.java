@@ -31,7 +31,7 @@ class HistoryTest {
     private static final Duration MAX_AGE = Duration.ofMillis(300);
     private static final Duration SHORT = Duration.ofMillis(1_500);
     private static final int ENOUGH = 10;
-    private static final int MOST_RUNS = 20;
+    private static final int MOST_RUNS = 100;
 
     private String prefix = "history-" + RUNS.incrementAndGet();
     private boolean isCluster;

@@ -34,7 +34,7 @@ class StateLockTest {
         AtomicInteger most = new AtomicInteger();
         AtOnce.run(4, t -> {
             State mine = guarded.get(t % guarded.size());
-            for (int i = 0; i < 20_000; i++) {
+            for (int i = 0; i < 1_000; i++) {
                 mine.lock();
                 most.accumulateAndGet(holders.incrementAndGet(), Math::max);
                 Thread.yield();
@@ -93,6 +93,7 @@ class StateLockTest {
             caller.start();
             // A thread that finds the lock taken sleeps after some tries.
             Await.until(
+                    Duration.ofMinutes(10),
                     "the call waits or ends",
                     () -> caller.getState() == Thread.State.TIMED_WAITING || !caller.isAlive());
             assertTrue(caller.isAlive(), "decided without the lock of " + limit);

@@ -16,6 +16,7 @@ import io.limiter.kit.AtOnce;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
@@ -28,7 +29,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 /** Many clients on a real cluster of three masters. */
@@ -48,9 +50,21 @@ class ClusterTest {
         PORTS.forEach(port -> RedisServers.signal("KILL", RedisServers.pid(port)));
     }
 
-    @Test
-    void manyClientsOverAllMastersAreNeverSentAstray() {
-        try (RateLimiter limiter = Backends.limiter(Backends.redis().cluster(ADDRESSES))) {
+    private static RedisBackend.Builder builder(RedisClientKind client) {
+        return client.builder()
+                .prefix(client.name())
+                .deadline(Duration.ofSeconds(30))
+                .cluster(ADDRESSES);
+    }
+
+    private static RateLimiter over(RedisClientKind client) {
+        return Backends.limiter(builder(client));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void manyClientsOverAllMastersAreNeverSentAstray(RedisClientKind client) {
+        try (RateLimiter limiter = over(client)) {
             ask(limiter, 300, () -> {});
             long astray = errors();
             long before = commands();
@@ -61,23 +75,24 @@ class ClusterTest {
         }
     }
 
-    @Test
-    void scriptsFlushedInTheMiddleOfLoadAreNoticedByNobody() {
-        try (RateLimiter limiter = Backends.limiter(Backends.redis().cluster(ADDRESSES))) {
+    @ParameterizedTest
+    @EnumSource
+    void scriptsFlushedInTheMiddleOfLoadAreNoticedByNobody(RedisClientKind client) {
+        try (RateLimiter limiter = over(client)) {
             ask(limiter, 2_000, ClusterTest::flushScripts);
         }
     }
 
-    @Test
-    void aKnownDenialStandsAlthoughAnotherMasterDoesNotAnswer() {
+    @ParameterizedTest
+    @EnumSource
+    void aKnownDenialStandsAlthoughAnotherMasterDoesNotAnswer(RedisClientKind client) {
         int pausedPort = PORTS.get(0);
         long paused = RedisServers.pid(pausedPort);
         Policy exhausted = policy("exhausted");
         Policy unanswered = policy("unanswered");
-        PartitionKey elsewhere = client(exhausted, port -> port != pausedPort);
-        PartitionKey there = client(unanswered, port -> port == pausedPort);
-        try (RateLimiter limiter =
-                Backends.limiter(Backends.redis().denialMaxAge(Duration.ZERO).cluster(ADDRESSES))) {
+        PartitionKey elsewhere = key(exhausted, port -> port != pausedPort);
+        PartitionKey there = key(unanswered, port -> port == pausedPort);
+        try (RateLimiter limiter = Backends.limiter(builder(client).denialMaxAge(Duration.ZERO))) {
             Await.until(
                     "the quota is used up",
                     () -> !limiter.tryAcquire(exhausted, elsewhere, 1).allowed());
@@ -97,7 +112,7 @@ class ClusterTest {
     }
 
     /** A client whose state lies on a master that is wanted. */
-    private static PartitionKey client(Policy policy, IntPredicate wantedPort) {
+    private static PartitionKey key(Policy policy, IntPredicate wantedPort) {
         try (Jedis node = RedisServers.jedis(PORTS.get(0))) {
             for (int i = 0; i < 1_000; i++) {
                 PartitionKey key = PartitionKey.of("client-" + i);
@@ -163,14 +178,15 @@ class ClusterTest {
     }
 
     /** A call that is denied at its second slot, after the first was charged, gives back what it took there. */
-    @Test
-    void whatWasTakenBeforeALateDenialIsGivenBack() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void whatWasTakenBeforeALateDenialIsGivenBack(RedisClientKind client) throws Exception {
         int callers = 8;
         int rounds = 60;
         Policy own = Policy.of("own", Limit.fixedWindow(10_000, Duration.ofHours(1)));
         Policy contended = Policy.of("contended", Limit.fixedWindow(1, Duration.ofHours(1)));
         int[] admitted = new int[callers];
-        try (RateLimiter limiter = Backends.limiter(Backends.redis().cluster(ADDRESSES))) {
+        try (RateLimiter limiter = over(client)) {
             CyclicBarrier together = new CyclicBarrier(callers);
             AtOnce.run(callers, me -> {
                 for (int round = 0; round < rounds; round++) {

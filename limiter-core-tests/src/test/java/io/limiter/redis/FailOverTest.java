@@ -35,6 +35,8 @@ class FailOverTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
     private static final Policy DENY =
             Policy.of("deny", Limit.fixedWindow(1_000_000, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
+    /** For calls that a busy machine must not deny. */
+    private static final Policy UNHURRIED = DENY.withDeadline(LONG);
 
     @ParameterizedTest
     @EnumSource
@@ -58,7 +60,7 @@ class FailOverTest {
                     () -> onSentinel.sentinelReplicas(RedisServers.MASTER).stream()
                             .anyMatch(one -> "ok".equals(one.get("master-link-status"))));
             assertTrue(backend.awaitConnected(LONG));
-            assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
+            assertTrue(limiter.tryAcquire(UNHURRIED, KEY, 1).allowed());
             Await.until(
                     "the replica has the master's data",
                     () -> !onReplica.keys("*").isEmpty());
@@ -70,7 +72,7 @@ class FailOverTest {
             Await.until(
                     "the new master decides",
                     () -> limiter.tryAcquire(DENY, KEY, 0).source() == Decision.Source.REDIS);
-            Decision state = Looks.at(limiter, DENY, KEY);
+            Decision state = Looks.at(limiter, UNHURRIED, KEY);
             assertEquals(999_999, state.remaining(), "what was replicated still counts");
             Await.until(
                     "the new master is tested",
@@ -104,19 +106,19 @@ class FailOverTest {
                 return !log.of(Level.WARN, "RL-225 Redis at 127.0.0.1:" + ports.get(0))
                         .isEmpty();
             });
-            int decided = 0;
             for (int i = 0; i < 200; i++) {
-                decided += limiter.tryAcquire(DENY, elsewhere, 1).source() == Decision.Source.REDIS ? 1 : 0;
+                assertEquals(
+                        Decision.Source.REDIS,
+                        limiter.tryAcquire(UNHURRIED, elsewhere, 1).source(),
+                        "by another master");
             }
-            assertTrue(decided > 150, decided + " of 200 decided by the other masters");
             RedisServers.signal("CONT", frozen);
             Await.until(
                     "it decides again", () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
             // Calls get through a moment before the line is written.
             Await.until(
                     "the recovery is logged",
-                    () -> !log.of(Level.INFO, "RL-226").isEmpty());
-            assertEquals(1, log.of(Level.INFO, "RL-226").size(), log.toString());
+                    () -> log.of(Level.INFO, "RL-226").toString().contains(":" + ports.get(0)));
         } finally {
             RedisServers.signal("CONT", frozen);
             for (int port : ports) {

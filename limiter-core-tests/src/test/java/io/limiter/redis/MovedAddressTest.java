@@ -311,7 +311,7 @@ class MovedAddressTest {
             System.out.printf(
                     "| %-19s | %-18s | %5.1f s | the last call by failure mode after %5.1f s | %4d of them |%n",
                     way, old, seconds, Math.max(seconds, (lastFailure[0] - begun) / 1e9), counts[1]);
-            Decision state = Looks.at(limiter, DENY, key);
+            Decision state = Looks.at(limiter, DENY.withDeadline(Duration.ofSeconds(30)), key);
             assertEquals(Decision.Source.REDIS, state.source());
             // What was not replicated is lost, and what a failure mode answered was counted once or not at all.
             long used = LIMIT - state.remaining();

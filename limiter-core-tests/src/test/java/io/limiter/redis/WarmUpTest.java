@@ -30,10 +30,11 @@ class WarmUpTest extends StartingRedis {
                     Jedis redis = RedisServers.jedis(port)) {
                 assertTrue(calls.backend.awaitConnected(LONG));
                 redis.aclSetUser("default", "-@write");
-                WarmUp.run(calls, LONG);
-                assertEquals(List.of(), List.copyOf(calls.failures));
                 // How many there are in its time, the machine decides.
-                assertTrue(calls.byRedis.get() > 0);
+                do {
+                    WarmUp.run(calls, LONG);
+                } while (calls.byRedis.get() == 0);
+                assertEquals(List.of(), List.copyOf(calls.failures));
                 assertEquals(0, redis.dbSize());
             } catch (InterruptedException e) {
                 throw new AssertionError(e);

@@ -61,21 +61,21 @@ final class CallCounts {
     long @Nullable [] ofThisThread() {
         long thread = Thread.currentThread().getId();
         int slot = (int) thread & THREADS - 1;
-        long[] mine = (long[]) OWN.getAcquire(own, slot);
-        if (mine != null) {
-            return mine[0] == thread ? mine : null;
+        long[] counts = (long[]) OWN.getAcquire(own, slot);
+        if (counts != null) {
+            return counts[0] == thread ? counts : null;
         }
         long[] first = new long[1 + others.length + PADDING];
         first[0] = thread;
         return OWN.compareAndSet(own, slot, null, first) ? first : null;
     }
 
-    /** @param mine those of this thread */
-    void add(long @Nullable [] mine, int number, long more) {
-        if (mine == null) {
+    /** @param counts those of this thread */
+    void add(long @Nullable [] counts, int number, long more) {
+        if (counts == null) {
             others[number].add(more);
         } else {
-            COUNT.setOpaque(mine, number + 1, mine[number + 1] + more);
+            COUNT.setOpaque(counts, number + 1, counts[number + 1] + more);
         }
     }
 

@@ -243,7 +243,7 @@ final class Reservations {
     }
 
     private void ignore(Policy policy, long cost) {
-        if (cost == HoldTerms.UNTOLD) {
+        if (cost == HoldTerms.UNREPORTED) {
             add(policy, HoldCount.IGNORED, 1);
         } else {
             warn(

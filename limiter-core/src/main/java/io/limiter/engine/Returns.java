@@ -61,14 +61,14 @@ final class Returns {
         }
     }
 
-    /** Undoes what is granted to a caller that has cancelled: nobody else knows of it. Returns what the caller gets. */
+    /** Undoes what is granted to a caller that has cancelled: nobody else knows of it. */
     static <T> CompletableFuture<T> orUndone(
-            CompletableFuture<T> told, CompletableFuture<T> answer, Consumer<? super T> undo) {
-        told.exceptionally(cancelled -> {
+            CompletableFuture<T> callers, CompletableFuture<T> answer, Consumer<? super T> undo) {
+        callers.exceptionally(cancelled -> {
             answer.thenAccept(undo);
             return null;
         });
-        return told;
+        return callers;
     }
 
     /** Counts what a decision holds. */
@@ -100,9 +100,9 @@ final class Returns {
     }
 
     /** Ends what an outcome holds; false if it has ended, or holds nothing. */
-    private boolean end(LimitOutcome outcome, CallCounts mine) {
+    private boolean end(LimitOutcome outcome, CallCounts counts) {
         // Before the end, so that their memory is read while that waits for the lock.
-        long[] row = mine.ofThisThread();
+        long[] row = counts.ofThisThread();
         LimitOutcome.Holder holder = outcome.holder();
         boolean first = true;
         try {
@@ -111,7 +111,7 @@ final class Returns {
             LOG.debug("a call could not be ended", failed);
         }
         if (first) {
-            mine.add(row, CallCounts.IN_FLIGHT, isCounted(outcome) ? -outcome.permits() : 0);
+            counts.add(row, CallCounts.IN_FLIGHT, isCounted(outcome) ? -outcome.permits() : 0);
             // Without waiting for the answer: calls that ask later are decided after this end.
             waiting.wake(outcome.policy(), outcome.charge().key());
         }

@@ -215,9 +215,9 @@ abstract class State {
 
     /** Waits until no other thread has its guard. Must not be called by a thread that has it. Returns the low bits of the last time. */
     final int lock() {
-        State mine = guard;
-        int word = mine.lock;
-        return (word & 1) == 0 && LOCK.compareAndSet(mine, word, word | 1) ? word : mine.lockLater();
+        State holder = guard;
+        int word = holder.lock;
+        return (word & 1) == 0 && LOCK.compareAndSet(holder, word, word | 1) ? word : holder.lockLater();
     }
 
     final void unlock() {

@@ -21,7 +21,7 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
     public static final Duration LONGEST = Duration.ofDays(1);
 
     /** The actual cost of a call that failed, or was cancelled, before it told one: the estimate stays, which is no mistake. */
-    public static final long UNTOLD = Long.MIN_VALUE;
+    public static final long UNREPORTED = Long.MIN_VALUE;
 
     private static final Duration SHORTEST = Duration.ofMillis(1);
     /** A secure one: from known ids nobody can compute the next. */

@@ -225,7 +225,7 @@ final class CallsInFlight {
      */
     final class FlightCall implements LimitOutcome.Holder {
         final String id = instance + Long.toHexString(begun.incrementAndGet());
-        private final Call.Part asked;
+        private final Call.Part part;
 
         /** When something has to be sent. */
         private volatile long dueMicros = NOT_DUE;
@@ -237,9 +237,9 @@ final class CallsInFlight {
         /** When what Redis may hold after the end has run out. */
         private long overMicros;
 
-        /** @param asked the part of the call that takes the permits */
-        private FlightCall(Call.Part asked) {
-            this.asked = asked;
+        /** @param part the part of the call that takes the permits */
+        private FlightCall(Call.Part part) {
+            this.part = part;
         }
 
         private void keep(long atMicros) {
@@ -264,7 +264,7 @@ final class CallsInFlight {
         /** The part of a call that ends it. */
         synchronized Call.Part end() {
             isEnded = true;
-            overMicros = time.nowMicros() + asked.limit().periodMicros();
+            overMicros = time.nowMicros() + part.limit().periodMicros();
             return part(Call.END);
         }
 
@@ -275,11 +275,11 @@ final class CallsInFlight {
 
         private Call.Part part(String mode) {
             dueMicros = NOT_DUE;
-            return new Call.Part(asked.key(), asked.charge(), asked.limit(), mode, false, null, this);
+            return new Call.Part(part.key(), part.charge(), part.limit(), mode, false, null, this);
         }
 
         private long renewsAt(long nowMicros) {
-            return nowMicros + betweenMicros(asked.limit());
+            return nowMicros + betweenMicros(part.limit());
         }
 
         /** What has to be sent now; null for nothing. */
@@ -327,7 +327,7 @@ final class CallsInFlight {
                     dueMicros = reply == null ? later : renewsAt(now);
                     heldLate();
                     if (reply != null) {
-                        heldAgain(asked.charge(), -Reply.number(reply, at + 1));
+                        heldAgain(part.charge(), -Reply.number(reply, at + 1));
                     }
                 }
                 default -> {

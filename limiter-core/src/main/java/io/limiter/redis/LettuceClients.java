@@ -50,12 +50,13 @@ record LettuceClients(
                     "RL-116 a client of Lettuce does not expose its address; write"
                             + " lettuce(client, RedisURI.create(\"redis://127.0.0.1:6379\")), with the addresses and the login it was made with");
         }
+        boolean isCluster = client instanceof RedisClusterClient;
+        if (!isCluster && addresses.size() > 1) {
+            throw new IllegalArgumentException("RL-116 a RedisClient has one address, and here are several; write"
+                    + " lettuce(RedisClusterClient.create(addresses), addresses) if they are nodes of a cluster");
+        }
         return new LettuceClients(
-                "Redis",
-                List.copyOf(addresses),
-                client instanceof RedisClusterClient,
-                client.getOptions(),
-                client.getResources());
+                "Redis", List.copyOf(addresses), isCluster, client.getOptions(), client.getResources());
     }
 
     /** A small client of ours to the addresses. */

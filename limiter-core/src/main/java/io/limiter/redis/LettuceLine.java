@@ -80,14 +80,10 @@ final class LettuceLine {
             return CompletableFuture.failedFuture(new ConnectionLost("its server has no keys any more"));
         }
         if (now == null || now.isCompletedExceptionally()) {
-            try {
-                now = client.connectAsync(StringCodec.UTF8, uri)
-                        .toCompletableFuture()
-                        .thenApply(this::opened);
-            } catch (RuntimeException closed) {
-                // The application may have ended its threads.
-                return CompletableFuture.failedFuture(closed);
-            }
+            // Also what it throws fails the call: the application may have ended its threads.
+            now = CompletableFuture.completedFuture(uri)
+                    .thenCompose(to -> client.connectAsync(StringCodec.UTF8, to))
+                    .thenApply(this::opened);
             open = now;
         }
         return now;

@@ -22,10 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The masters of a Redis behind Lettuce, by its public API: plain connections that never send anything again, one for the scripts of
@@ -33,7 +32,6 @@ import org.slf4j.LoggerFactory;
  * and {@code MOVED} and {@code ASK} are followed; sentinels are asked by the client, whenever it connects. Thread-safe.
  */
 final class LettuceTransport implements Transport {
-    private static final Logger LOG = LoggerFactory.getLogger(LettuceTransport.class);
     /** How often a command of which nothing ran may be sent again: its script was not loaded, or its key is elsewhere. */
     private static final int AGAIN = 5;
 
@@ -159,17 +157,28 @@ final class LettuceTransport implements Transport {
     }
 
     private CompletableFuture<Void> refresh(Iterator<Node> sources) {
-        Node asked = sources.next();
-        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        asked.other.send(null, List.of("CLUSTER", "NODES"), () -> true, receiver(answer));
-        return inTime(asked, answer)
-                .thenAccept(reply -> setMasters(asked, (String) reply.get(0)))
+        Node source = sources.next();
+        return ask(source, List.of("CLUSTER", "NODES"))
+                .thenAccept(reply -> setMasters(source, (String) reply.get(0)))
                 .exceptionallyCompose(
                         failure -> sources.hasNext() ? refresh(sources) : CompletableFuture.failedFuture(failure));
     }
 
-    /** The answer by the other connection of a node, which is replaced if there is none: the network may have dropped it silently. */
-    private CompletableFuture<List<Object>> inTime(Node node, CompletableFuture<List<Object>> answer) {
+    private CompletableFuture<List<Object>> ask(Node node, List<String> words) {
+        return byOther(node, receiver -> new Errand(words, null, true, () -> true, receiver));
+    }
+
+    /** By the other connection of a node, which is replaced if there is no answer in time: the network may have dropped it silently. */
+    private CompletableFuture<List<Object>> byOther(Node node, Function<Command.Receiver, Errand> errand) {
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+        Command.Receiver receiver = (reply, failure) -> {
+            if (failure == null) {
+                answer.complete(reply);
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        };
+        send(node.other, null, errand.apply(receiver), AGAIN);
         after(node.uri.getTimeout().toNanos() / 1_000, () -> {
             if (answer.completeExceptionally(new TimeoutException())) {
                 node.other.retire(false);
@@ -178,19 +187,23 @@ final class LettuceTransport implements Transport {
         return answer;
     }
 
-    private synchronized void setMasters(Node asked, String reply) {
+    private synchronized void setMasters(Node source, String reply) {
         Set<Node> all = new LinkedHashSet<>();
         for (RedisClusterNode one : ClusterPartitionParser.parse(reply)) {
             // A node that does not know its own address has the one at which it was asked.
-            RedisURI at = Objects.requireNonNullElse(one.getUri(), asked.uri);
+            RedisURI at = Objects.requireNonNullElse(one.getUri(), source.uri);
             if (!one.getSlots().isEmpty()) {
                 Node master = node(at.getHost(), at.getPort());
                 one.forEachSlot(slot -> slots.set(slot, master));
                 all.add(master);
             }
         }
+        if (all.isEmpty()) {
+            // A node that was reset, or is not a member yet. Another one may know more.
+            throw new ErrorReply("CLUSTERDOWN no master has a slot");
+        }
         masters = all;
-        informant = asked;
+        informant = source;
         nodes.values().stream().filter(node -> !all.contains(node)).forEach(former -> former.retire(true));
         nodes.values().retainAll(all);
         first.forEach(seed -> seed.retire(false));
@@ -277,9 +290,7 @@ final class LettuceTransport implements Transport {
     @Override
     public void probe(Object master, Command command, Command.Receiver receiver) {
         Node node = (Node) master;
-        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        send(node.other, null, errand(command, receiver(answer)), AGAIN);
-        inTime(node, answer).whenComplete((reply, failure) -> {
+        byOther(node, answer -> errand(command, answer)).whenComplete((reply, failure) -> {
             if (failure == null) {
                 node.line.retire(false);
             }
@@ -289,20 +300,7 @@ final class LettuceTransport implements Transport {
 
     @Override
     public CompletableFuture<List<Object>> ask(String key, List<String> words) {
-        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        Node master = master(key);
-        send(master.other, null, new Errand(words, null, true, () -> true, receiver(answer)), AGAIN);
-        return inTime(master, answer);
-    }
-
-    private static Command.Receiver receiver(CompletableFuture<List<Object>> answer) {
-        return (reply, failure) -> {
-            if (failure == null) {
-                answer.complete(reply);
-            } else {
-                answer.completeExceptionally(failure);
-            }
-        };
+        return ask(master(key), words);
     }
 
     @Override
@@ -318,14 +316,12 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void close() {
-        try {
-            client.shutdownAsync(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).get(SHUTDOWN_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException | RuntimeException ended) {
-            // The application may have ended its threads before, and with them the connections.
-            LOG.debug("the connections did not close in time", ended);
-        }
+        // Whatever it throws: the application may have ended its threads before, and with them the connections.
+        CompletableFuture.completedFuture(client)
+                .thenCompose(open -> open.shutdownAsync(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS))
+                .completeOnTimeout(null, SHUTDOWN_SECONDS, TimeUnit.SECONDS)
+                .exceptionally(ended -> null)
+                .join();
         if (own != null) {
             own.shutdown(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
             NettyThreads.awaitEnd(SHUTDOWN_SECONDS);

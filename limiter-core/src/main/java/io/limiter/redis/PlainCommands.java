@@ -102,10 +102,10 @@ public final class PlainCommands implements AutoCloseable {
             throw new BackendException("RL-201 there is no connection to Redis yet");
         }
         try {
-            List<Future<? extends List<?>>> asked = new ArrayList<>();
-            keys.forEach(key -> asked.add(redis.ask(key, question.apply(key))));
+            List<Future<? extends List<?>>> pending = new ArrayList<>();
+            keys.forEach(key -> pending.add(redis.ask(key, question.apply(key))));
             List<List<?>> answers = new ArrayList<>();
-            for (Future<? extends List<?>> one : asked) {
+            for (Future<? extends List<?>> one : pending) {
                 answers.add(one.get(longest.toMillis(), TimeUnit.MILLISECONDS));
             }
             return answers;

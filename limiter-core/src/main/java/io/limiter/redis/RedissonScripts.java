@@ -111,8 +111,8 @@ final class RedissonScripts {
         return answer;
     }
 
-    private static <T> CompletableFuture<T> answer(CompletionStage<T> asked) {
-        return asked.toCompletableFuture()
+    private static <T> CompletableFuture<T> answer(CompletionStage<T> pending) {
+        return pending.toCompletableFuture()
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(RedissonFailure.of(failure)));
     }
 

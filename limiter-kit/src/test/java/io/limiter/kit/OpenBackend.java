@@ -31,6 +31,10 @@ public final class OpenBackend implements AutoCloseable {
         return Backends.all().stream().map(OpenBackend::new);
     }
 
+    static Stream<OpenBackend> withBothClients() {
+        return Backends.withSentinel().stream().map(OpenBackend::new);
+    }
+
     /** Each of these values with each backend. */
     public static Stream<Arguments> with(Collection<?> values) {
         return values.stream().flatMap(value -> all().map(backend -> Arguments.of(value, backend)));

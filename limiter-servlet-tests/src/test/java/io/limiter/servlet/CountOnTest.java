@@ -54,7 +54,7 @@ class CountOnTest extends Served {
                 })
                 .servlet("/async-late", (request, response) -> {
                     AsyncContext async = request.startAsync();
-                    async.setTimeout(50);
+                    async.setTimeout(1_000);
                     async.addListener(new WaysToEnd.Listener(
                             () -> {
                                 response.setStatus(200);

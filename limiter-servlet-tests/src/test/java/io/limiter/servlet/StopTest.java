@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 
 /** A server that stops: every request gets a whole answer, also one that is held, and a reload does not wait. */
 class StopTest extends Served {
-    private static final int HELD = Repeats.of(60, 500);
+    private static final int HELD = Repeats.of(20, 500);
     private static final String RULES = """
             limiter.wait.max-waiting = 20000
             limiter.rules.search.path = /*

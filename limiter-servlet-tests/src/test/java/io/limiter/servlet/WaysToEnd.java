@@ -62,7 +62,7 @@ final class WaysToEnd {
                     work.to(request, response);
                     // Jetty 12.1 rarely loses a timeout that is over before the thread has left the request, without a
                     // filter too.
-                    request.startAsync().setTimeout(100);
+                    request.startAsync().setTimeout(1_000);
                 })
                 .servlet("/async-throw", (request, response) -> {
                     if (request.getAttribute("again") != null) {
@@ -124,7 +124,7 @@ final class WaysToEnd {
                     response.getOutputStream().print("some");
                     response.flushBuffer();
                     work.to(request, response);
-                    request.startAsync().setTimeout(100);
+                    request.startAsync().setTimeout(1_000);
                 });
     }
 

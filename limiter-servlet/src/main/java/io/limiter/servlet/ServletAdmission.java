@@ -152,7 +152,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     @Override
     protected ServletLedger ledger() {
         if (ledger == null) {
-            ledger = ServletLedger.of(new ServletHttpRequest(request), rules.http.limiter());
+            ledger = ServletLedger.of(dispatch(), rules.http.limiter());
         }
         return ledger;
     }

@@ -67,9 +67,9 @@ class WaitsTest {
             Service service = app.bean(Service.class);
             long began = System.nanoTime();
             for (int i = 0; i < 4; i++) {
-                assertEquals("done", service.stage().toCompletableFuture().get(20, TimeUnit.SECONDS));
-                assertEquals("done", service.mono().block(Duration.ofSeconds(20)));
-                assertEquals(2, service.flux().count().block(Duration.ofSeconds(20)));
+                assertEquals("done", service.stage().toCompletableFuture().get(60, TimeUnit.SECONDS));
+                assertEquals("done", service.mono().block(Duration.ofSeconds(60)));
+                assertEquals(2, service.flux().count().block(Duration.ofSeconds(60)));
             }
             assertTrue(System.nanoTime() - began > 590_000_000L, "three permits of each need 600 ms");
         }
@@ -98,7 +98,7 @@ class WaitsTest {
             assertEquals(1, app.rateLimiter.monitor().waiting());
             waits.cancel(true);
             assertEquals(0, app.rateLimiter.monitor().waiting());
-            service.reactive().block(Duration.ofSeconds(20));
+            service.reactive().block(Duration.ofSeconds(60));
             Disposable subscription = service.reactive().subscribe();
             Await.until("it waits", () -> app.rateLimiter.monitor().waiting() == 1);
             subscription.dispose();

@@ -114,10 +114,11 @@ class WallsTest {
             "org.springframework.boot..");
 
     @ArchTest
-    static final ArchRule ONLY_ONE_CLASS_KNOWS_REDISSON = nothing(
-            not(simpleName("RedissonBeans")),
-            "Redisson is optional, and Spring looks at the methods of each bean",
-            "org.redisson..");
+    static final ArchRule ONLY_ONE_CLASS_KNOWS_EACH_CLIENT = nothing(
+            not(nameMatching(".*\\.(RedissonBeans|LettuceBeans)")),
+            "a client of Redis is optional, and Spring looks at the methods of each bean",
+            "org.redisson..",
+            "io.lettuce..");
 
     @ArchTest
     static final ArchRule ONLY_HEALTH_KNOWS_ITS_TWO_HOMES = nothing(

@@ -76,7 +76,7 @@ class ClockTest extends ControlFixture {
         control.publish("limiter.policies.vote.limits = 5/1h\n", "alice", "a note", 0);
         set(control, "policy:vote", "user:bob", "blocked", soon(), "op", "");
         control.remove("policy:vote", "user:bob", "op", "");
-        set(control, "policy:vote", "user:alice", "blocked", control.now().plusSeconds(2), "op", "");
+        setForSeconds(control, "policy:vote", "user:alice", "blocked");
         redis(ADDRESS, redis -> {
             String all = key("").replace("{", "\\{");
             assertTrue(redis.pttl(key("entries:2")) <= 60_000, "what was removed");

@@ -1,5 +1,7 @@
 package io.limiter.control;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.limiter.BackendException;
 import io.limiter.PartitionKey;
 import io.limiter.TimeSource;
@@ -160,6 +162,18 @@ public abstract class ControlFixture {
             config.property(parts[0], parts[1]);
         }
         return config.build();
+    }
+
+    /** Sets what ends soon, but not before Redis hears of it, however slow this machine is. */
+    static void setForSeconds(Control control, String scope, String key, String value) {
+        for (int seconds = 2; ; seconds *= 2) {
+            try {
+                set(control, scope, key, value, control.now().plusSeconds(seconds), "op", "");
+                return;
+            } catch (IllegalArgumentException over) {
+                assertTrue(seconds < 64, over::toString);
+            }
+        }
     }
 
     /** Steps the clock until it is so. A report of the instance takes the step back, for it learns the time of Redis. */

@@ -191,25 +191,12 @@ class OverridesTest extends ControlFixture {
         set(control, "policy:export", ALICE.canonical(), "unlimited", soon(), "op", "");
         await("in force", () -> entries(one).size() == 1);
         assertEquals(3, admitted(one, ALICE, 3));
-        endSoon();
+        setForSeconds(control, "policy:export", ALICE.canonical(), "unlimited");
         await("ended", () -> one.tryAcquire("export", ALICE, 1).source() == Decision.Source.REDIS);
         await("forgotten", () -> entries(one).isEmpty());
         assertThrows(
                 IllegalArgumentException.class,
                 () -> set(control, "policy:export", ALICE.canonical(), "unlimited", Instant.now(), "op", ""));
-    }
-
-    /** Sets an end that is not over yet when Redis hears of it, however slow this machine is. */
-    private void endSoon() {
-        for (int seconds = 1; ; seconds *= 2) {
-            Instant end = Instant.now().plusSeconds(seconds);
-            try {
-                set(control, "policy:export", ALICE.canonical(), "unlimited", end, "op", "");
-                return;
-            } catch (IllegalArgumentException over) {
-                assertTrue(seconds < 64, over::toString);
-            }
-        }
     }
 
     @Test

@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.application.Limiter;
 import io.limiter.config.ConfigException;
 import io.limiter.kit.AtOnce;
+import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A text is published for a group, taken by its instances as a whole, and rolled back. */
 class PublishTest extends ControlFixture {
@@ -46,14 +50,18 @@ class PublishTest extends ControlFixture {
     }
 
     /** The first version too: what was before it is nothing. */
-    @Test
-    void theFirstVersionIsRolledBackToo() throws Exception {
-        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
-        assertEquals(1, control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0));
+    @ParameterizedTest
+    @EnumSource
+    void theFirstVersionIsRolledBackToo(RedisClientKind client) throws Exception {
+        Control over = opened(client.builder().address(ADDRESS), SECRET);
+        Limiter one = instance(
+                config(ADDRESS).property("limiter.redis.client", client.name().toLowerCase(Locale.ROOT)),
+                "limiter.policies.vote.limits = 2/1m");
+        assertEquals(1, over.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0));
         await("the version", () -> limits(one, "vote").contains("20/1m"));
-        assertEquals(2, control.rollBack(0, "alice", ""));
+        assertEquals(2, over.rollBack(0, "alice", ""));
         await("its own", () -> limits(one, "vote").contains("[2/1m"));
-        assertEquals("", refusal(control));
+        assertEquals("", refusal(over));
     }
 
     @Test

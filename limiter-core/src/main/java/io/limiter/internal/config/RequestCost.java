@@ -184,7 +184,7 @@ public record RequestCost(
          * What a request is charged if nobody tells its cost; -1 for the estimate, if the application has chosen it. A client chooses
          * an estimate in a header, and could choose its cost by leaving before the end.
          */
-        public long untold(boolean isLeft) {
+        public long assumed(boolean isLeft) {
             RequestCost.Range range = estimate.range();
             return range == null ? -1 : isLeft ? estimate.permits() : range.usual();
         }

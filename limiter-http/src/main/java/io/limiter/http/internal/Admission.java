@@ -61,6 +61,11 @@ public abstract class Admission implements HeldPlaces.Refusable {
         this.isBlocking = isBlocking;
     }
 
+    /** This dispatch, as the rules read it. */
+    protected final Request dispatch() {
+        return request.request();
+    }
+
     /** The ledger of the request. Needed only if a rule counts it. */
     protected abstract RequestLedger ledger();
 
@@ -220,8 +225,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
         boolean mayWait = reserved == null && charges.mayWait(due);
         if (isBlocking && !mayWait) {
             decision = reserved == null ? takeNow() : ledger.note(http.limiter().reserve(due, reserved));
-            return;
+        } else {
+            askWithoutBlocking(ledger, reserved, mayWait);
         }
+    }
+
+    private void askWithoutBlocking(RequestLedger ledger, @Nullable Duration reserved, boolean mayWait) {
         // One that may not be held does not wait; with a wait of zero it does not overtake those that wait.
         boolean isHeld = mayWait && (pending == null ? tryTakePlace() : placeOf != null);
         CompletableFuture<Decision> answer;

@@ -151,14 +151,14 @@ record RuleCharge(
 
     /**
      * The most that one of the rules says. Where nobody has told a cost the estimate stays: -1 if the response was complete, so that
-     * this is a mistake of the application; else {@link HoldTerms#UNTOLD}.
+     * this is a mistake of the application; else {@link HoldTerms#UNREPORTED}.
      */
     static long actual(Charge charge, List<RuleCharge> rules, End end) {
         long[] costs =
                 toSame(rules, charge).stream().mapToLong(one -> one.actual(end)).toArray();
         long most = Arrays.stream(costs).max().orElse(charge.permits());
         boolean isMissing = most <= charge.permits() && Arrays.stream(costs).anyMatch(cost -> cost < 0);
-        return !isMissing ? most : end.isCompleted() ? -1 : HoldTerms.UNTOLD;
+        return !isMissing ? most : end.isCompleted() ? -1 : HoldTerms.UNREPORTED;
     }
 
     private long actual(End end) {
@@ -171,7 +171,7 @@ record RuleCharge(
         if (cost >= 0) {
             return cost;
         }
-        long assumed = actual.untold(end.isLeft);
+        long assumed = actual.assumed(end.isLeft);
         if (assumed < 0 || assumed == estimate) {
             return -1;
         }

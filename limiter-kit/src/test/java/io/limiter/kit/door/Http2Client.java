@@ -187,7 +187,7 @@ public final class Http2Client implements AutoCloseable {
 
     /** The status of the answer; 0 if the stream was reset or the connection closed before. */
     public int status(int stream) throws Exception {
-        return answer(stream).get(20, TimeUnit.SECONDS);
+        return answer(stream).get(60, TimeUnit.SECONDS);
     }
 
     /** The same; -1 if the server ignores the request: it has not answered within a second. */

@@ -160,12 +160,12 @@ class PlanLookupTest {
         long began = System.nanoTime();
         assertNull(plan(plans, "ann"));
         long took = (System.nanoTime() - began) / 1_000_000;
-        assertTrue(took >= 29 && took < 5_000, "waited " + took + " ms");
+        assertTrue(took >= 29 && took < 60_000, "waited " + took + " ms");
         began = System.nanoTime();
         for (int i = 0; i < 10_000; i++) {
             assertNull(plan(plans, "ann"), "the first has waited for all");
         }
-        assertTrue(System.nanoTime() - began < 5_000_000_000L);
+        assertTrue(System.nanoTime() - began < 100_000_000_000L);
         awaitLookups(1);
         assertEquals(1, lookups.get());
         end.countDown();

@@ -3,6 +3,7 @@ package io.limiter.spring.boot;
 import static io.limiter.spring.boot.RedissonBeansTest.left;
 import static io.limiter.spring.boot.RedissonBeansTest.take;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -27,7 +28,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -48,6 +48,8 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettucePoolingClientConfiguration;
@@ -76,25 +78,35 @@ class LettuceBeansTest {
     static class Site {}
 
     @Test
-    void thatOfThePropertiesIsUsedAndLogged() {
+    void thatOfThePropertiesIsUsed() {
         URI redis = URI.create(RedisServers.single());
         for (long left = 2; left > 0; left--) {
-            try (LogLines log = new LogLines("io.limiter", Level.INFO);
-                    ConfigurableApplicationContext context = started(
-                            site(),
-                            "--spring.data.redis.host=" + redis.getHost(),
-                            "--spring.data.redis.port=" + redis.getPort(),
-                            "--spring.data.redis.client-name=boot-properties",
-                            "--limiter.redis.prefix=boot-spring-data")) {
+            try (ConfigurableApplicationContext context = started(
+                    site(),
+                    "--spring.data.redis.host=" + redis.getHost(),
+                    "--spring.data.redis.port=" + redis.getPort(),
+                    "--spring.data.redis.client-name=boot-properties",
+                    "--limiter.redis.prefix=boot-spring-data")) {
                 assertEquals(Source.REDIS, take(context));
                 assertEquals(left, left(context));
-                try (RedisConnection own =
-                        context.getBean(RedisConnectionFactory.class).getConnection()) {
-                    List<?> clients =
-                            Objects.requireNonNull(own.serverCommands().getClientList());
-                    assertTrue(clients.toString().contains("boot-properties"), clients::toString);
+                // The factory has not connected yet.
+                try (Jedis all = RedisServers.jedis()) {
+                    assertTrue(all.clientList().contains("name=boot-properties"), all::clientList);
                 }
             }
+        }
+    }
+
+    @Test
+    void theDatabaseOfTheAddressIsUsed() {
+        try (ConfigurableApplicationContext context = started(
+                        site(),
+                        "--spring.data.redis.url=" + RedisServers.single() + "/1",
+                        "--limiter.redis.prefix=boot-url");
+                Jedis all = RedisServers.jedis()) {
+            assertEquals(Source.REDIS, take(context));
+            all.select(1);
+            assertFalse(all.keys("boot-url*").isEmpty());
         }
     }
 
@@ -176,6 +188,17 @@ class LettuceBeansTest {
                 assertEquals("PONG", own.ping());
             }
         });
+    }
+
+    /** The type of a bean is what the method that makes it returns. */
+    @Test
+    void aFactoryIsFoundByTheTypeOfAllFactoriesAndLogged() {
+        try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
+            runner.withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory(single()))
+                    .run(context -> assertEquals(Source.REDIS, take(context)));
+            String line = "through Spring Data's connection factory: [127.0.0.1:" + RedisServers.singlePort() + "]";
+            assertTrue(log.toString().contains(line), log::toString);
+        }
     }
 
     @Test
@@ -265,12 +288,21 @@ class LettuceBeansTest {
         failsFor(
                 with(new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration("127.0.0.1", 1))),
                 "master");
+        failsFor(withJedis(runner), "client-type = lettuce");
+        failsFor(withJedis(with(new LettuceConnectionFactory(single()))), "@Primary");
         failsFor(
-                runner.withBean(RedisConnectionFactory.class, () -> (RedisConnectionFactory) Proxy.newProxyInstance(
-                        RedisConnectionFactory.class.getClassLoader(),
-                        new Class<?>[] {RedisConnectionFactory.class},
-                        (proxy, method, arguments) -> null)),
-                "Lettuce's");
+                with(new LettuceConnectionFactory(single())).withPropertyValues("limiter.redis.client=redisson"),
+                "limiter.redis.client = redisson");
+        LettuceConnectionFactory later = new LettuceConnectionFactory(single());
+        later.setEarlyStartup(false);
+        failsFor(with(later), "setEarlyStartup");
+    }
+
+    private static ApplicationContextRunner withJedis(ApplicationContextRunner runner) {
+        return runner.withBean(
+                JedisConnectionFactory.class,
+                () -> new JedisConnectionFactory(
+                        single(), JedisClientConfiguration.builder().build()));
     }
 
     private static void failsFor(ApplicationContextRunner runner, String fact) {

@@ -18,6 +18,7 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslManagerBundle;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -41,11 +42,21 @@ final class LettuceBeans {
      * @throws IllegalStateException RL-116 if it is not clear which one it is
      */
     static RedisBackend.Builder given(RedisBackend.Builder redis, ListableBeanFactory beans, Environment environment) {
-        LettuceConnectionFactory factory =
-                beans.getBeanProvider(LettuceConnectionFactory.class).getIfUnique();
-        if (factory == null) {
-            throw new IllegalStateException("RL-116 there are several beans of type LettuceConnectionFactory; mark one"
+        RedisConnectionFactory chosen =
+                beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
+        if (chosen == null) {
+            throw new IllegalStateException("RL-116 there are several beans of type RedisConnectionFactory; mark one"
                     + " of them @Primary, or add limiter.redis.address = redis://127.0.0.1:6379");
+        }
+        if (!(chosen instanceof LettuceConnectionFactory factory)) {
+            throw new IllegalStateException(
+                    "RL-116 of Spring Data's connections to Redis only Lettuce's can be used, and"
+                            + " this one is of " + chosen.getClass().getName() + "; set spring.data.redis.client-type ="
+                            + " lettuce, or add limiter.redis.address = redis://127.0.0.1:6379");
+        }
+        if (!factory.isRunning()) {
+            throw new IllegalStateException("RL-116 the connection factory has no client before it is started; write"
+                    + " setEarlyStartup(true), or add limiter.redis.address = redis://127.0.0.1:6379");
         }
         List<RedisURI> at = addresses(factory);
         List<RedisURI> all = with(at);

@@ -27,6 +27,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * Configures a {@link Limiter} from the application's properties {@code limiter.*}, and limits methods with {@link
@@ -41,7 +42,7 @@ public class LimiterAutoConfiguration {
 
     private static final String SPRING_DATA = "org.springframework.data.redis.connection.RedisConnectionFactory";
 
-    private static final String LETTUCE = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
+    private static final String LETTUCE = "io.lettuce.core.RedisClient";
 
     private static final Logger LOG = LoggerFactory.getLogger(LimiterAutoConfiguration.class);
 
@@ -147,10 +148,14 @@ public class LimiterAutoConfiguration {
         if (isRedisson) {
             LOG.info("the limits are shared in Redis, through the application's bean of type RedissonClient");
             RedissonBeans.given(redis, beans);
-        } else if (settings.connection().client() == RedisClientChoice.REDISSON || !FilterPlaces.has(beans, LETTUCE)) {
-            throw new IllegalStateException("RL-116 of Spring Data's connections to Redis only Lettuce's can be used,"
-                    + " and limiter.redis.client = redisson has none; add io.lettuce:lettuce-core, or"
-                    + " org.redisson:redisson with limiter.redis.address = redis://127.0.0.1:6379");
+        } else if (settings.connection().client() == RedisClientChoice.REDISSON) {
+            throw new IllegalStateException("RL-116 limiter.redis.client = redisson, but there is no bean of type"
+                    + " RedissonClient; remove the line, or add limiter.redis.address = redis://127.0.0.1:6379");
+        } else if (!ClassUtils.isPresent(LETTUCE, null)) {
+            throw new IllegalStateException(
+                    "RL-116 of Spring Data's connections to Redis only Lettuce's can be used; add"
+                            + " io.lettuce:lettuce-core and spring.data.redis.client-type = lettuce, or org.redisson:redisson and"
+                            + " limiter.redis.address = redis://127.0.0.1:6379");
         } else {
             LettuceBeans.given(redis, beans, environment);
         }

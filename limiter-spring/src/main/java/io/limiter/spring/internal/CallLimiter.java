@@ -63,6 +63,11 @@ record CallLimiter(
     /** The charges for a call, shadow charges last. */
     private List<Charged> charge(MethodCall call) {
         List<Map<String, Policy>> present = policies.get();
+        if (limits.size() == 1) {
+            // Without an array of a length that the compiler does not know.
+            Charged only = limits.get(0).charge(call, present.get(0));
+            return only == null ? List.of() : List.of(only);
+        }
         List<Charged> all = new ArrayList<>(limits.size());
         for (int i = 0; i < limits.size(); i++) {
             Charged charged = limits.get(i).charge(call, present.get(i));
@@ -295,7 +300,7 @@ record CallLimiter(
         /** The most that one of its annotations says; -1 if one can't tell. */
         private long actual(Charge charge, End how) {
             if (!how.isComplete()) {
-                return HoldTerms.UNTOLD;
+                return HoldTerms.UNREPORTED;
             }
             return with(charge)
                     .mapToLong(one -> one.limit().reservedFor().isZero()

@@ -47,7 +47,8 @@ class WebXmlPageTest {
     void itsFilesLimitItsPage() throws Exception {
         Path webApp = WebAppFolder.unpack(folder)
                 .webXml(filter())
-                .properties(block("properties", "limiter.rules."))
+                // The period of the page is too short for a busy machine.
+                .properties(block("properties", "limiter.rules.").replace("/10s", "/1000s"))
                 .path();
         Files.writeString(webApp.resolve("votes.html"), block("html", "<title>"));
 
@@ -58,7 +59,7 @@ class WebXmlPageTest {
             }
             HttpResponse<String> denied = Caller.call("GET", "/votes.html", server.port());
             assertEquals(429, denied.statusCode());
-            assertTrue(denied.headers().firstValueAsLong("Retry-After").orElseThrow() <= 10);
+            assertTrue(denied.headers().firstValueAsLong("Retry-After").orElseThrow() <= 1_000);
             assertEquals(200, Caller.call("GET", "/api/results", server.port()).statusCode());
         }
     }

@@ -28,8 +28,10 @@ class TwoInstancesTest {
                 .filter(line -> line.startsWith("mvn -Psite package -Dlimiter."))
                 .findFirst()
                 .orElseThrow();
+        // The answer must be that of Redis, however slow this machine is.
         return Site.start(Pattern.compile("-D(\\S+)")
-                .matcher(command.replace("redis://127.0.0.1:6379", RedisServers.single()))
+                .matcher(command.replace("redis://127.0.0.1:6379", RedisServers.single())
+                        + " -Dlimiter.redis.deadline=30s -Dlimiter.redis.startup-wait=60s")
                 .results()
                 .map(property -> property.group(1))
                 .toArray(String[]::new));

@@ -45,13 +45,30 @@ public final class LimitsInAnswer {
             uncounted.addAll(decision.charges());
             return;
         }
+        List<LimitOutcome> all = decision.outcomes();
+        if (outcomes.isEmpty() && isOfOnePolicy(all, decision.source())) {
+            outcomes = all;
+            return;
+        }
         outcomes = new ArrayList<>(outcomes);
-        for (LimitOutcome outcome : decision.outcomes()) {
+        for (LimitOutcome outcome : all) {
             // Without blocks that allow, which are not a quota.
             if (outcome.limit().algorithm().isQuota() || !outcome.allowed()) {
                 addClosest(outcome);
             }
         }
+    }
+
+    /**
+     * Whether they are all the limits of one charge, and quotas, as nearly always: then their names differ. Of two charges the first has
+     * fewer limits than there are outcomes. A denial from memory may have some limits of each.
+     */
+    private static boolean isOfOnePolicy(List<LimitOutcome> all, Decision.Source source) {
+        Policy first = all.isEmpty() ? null : all.get(0).policy();
+        return first != null
+                && first.penalty() == null
+                && (all.size() == 1
+                        || (all.size() == first.limits().size() && source != Decision.Source.CACHED_DENIAL));
     }
 
     /** One policy can be charged for several keys, or by two filters. */

@@ -42,7 +42,7 @@ final class Answers {
     /** Ends the threads of the server before the classes of its program are gone. */
     static void endServer() {
         HttpResources.disposeLoopsAndConnectionsLater(Duration.ZERO, Duration.ofSeconds(5))
-                .block(Duration.ofSeconds(10));
+                .block(Duration.ofSeconds(60));
     }
 
     String text() {

@@ -6,6 +6,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Configs;
 import io.limiter.spring.config.EnableRateLimiting;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -51,7 +52,7 @@ public final class PlainProgram implements Callable<String> {
                 }
                 return answers.text();
             } finally {
-                server.disposeNow();
+                server.disposeNow(Duration.ofSeconds(60));
                 Answers.endServer();
             }
         }

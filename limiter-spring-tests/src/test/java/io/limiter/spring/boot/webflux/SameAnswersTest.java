@@ -119,7 +119,7 @@ class SameAnswersTest {
     private static Map<String, String> webFlux(RateLimitExceededWebHandler handler, Decision denial, String accept) {
         MockServerWebExchange exchange =
                 MockServerWebExchange.from(MockServerHttpRequest.get("/").header("Accept", accept));
-        handler.handle(exchange, new RateLimitExceededException(denial)).block(Duration.ofSeconds(10));
+        handler.handle(exchange, new RateLimitExceededException(denial)).block(Duration.ofSeconds(60));
         Map<String, String> answer = new TreeMap<>();
         exchange.getResponse()
                 .getHeaders()
@@ -127,7 +127,7 @@ class SameAnswersTest {
         answer.put(
                 "status",
                 Integer.toString(exchange.getResponse().getStatusCode().value()));
-        answer.put("body", exchange.getResponse().getBodyAsString().block(Duration.ofSeconds(10)));
+        answer.put("body", exchange.getResponse().getBodyAsString().block(Duration.ofSeconds(60)));
         return withPlainValues(answer);
     }
 

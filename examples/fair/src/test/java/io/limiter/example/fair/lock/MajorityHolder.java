@@ -24,7 +24,7 @@ final class MajorityHolder {
                 .skip(1)
                 .map(address -> TestRedis.connect(address, Duration.ofSeconds(1), LEASE))
                 .toList();
-        RedissonClient resource = TestRedis.connect(args[0], Duration.ofSeconds(3), LEASE);
+        RedissonClient resource = TestRedis.connect(args[0], TestRedis.LONG, LEASE);
         MajorityLock lock = new MajorityLock(servers, LOCK);
         while (true) {
             lock.tryLock(LEASE).ifPresent(held -> {

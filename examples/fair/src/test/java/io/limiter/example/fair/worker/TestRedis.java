@@ -30,7 +30,7 @@ public final class TestRedis {
                 .setAddress(address)
                 .setRetryAttempts(0)
                 .setTimeout((int) timeout.toMillis())
-                .setConnectTimeout((int) timeout.toMillis())
+                .setConnectTimeout((int) LONG.toMillis())
                 .setConnectionMinimumIdleSize(1)
                 .setConnectionPoolSize(8)
                 .setSubscriptionConnectionMinimumIdleSize(1);
