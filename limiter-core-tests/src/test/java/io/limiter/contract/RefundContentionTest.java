@@ -38,7 +38,7 @@ class RefundContentionTest {
     private static final int THREADS = 4;
 
     /** How many refunds of each limit a long run makes. */
-    private static final int REFUNDS = Integer.getInteger("limiter.refunds", 10_000);
+    private static final int REFUNDS = Integer.getInteger("limiter.refunds", 5_000);
 
     private static final long LIMIT = 5_000;
     private static final long DAY = 86_400_000_000L;

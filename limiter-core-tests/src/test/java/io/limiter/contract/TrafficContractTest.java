@@ -28,9 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 class TrafficContractTest {
     /** Steps for each algorithm. PlantedFaultsTest misses no fault with 750 either. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(750, 10_000));
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(750, 5_000));
 
-    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 10_000));
+    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 5_000));
     private static final int REMEMBERED_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_000, 4_000));
 
     /** What is left of them where the same scripts run again, on another server or another number of servers. */

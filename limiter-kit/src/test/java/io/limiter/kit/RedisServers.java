@@ -378,7 +378,8 @@ public final class RedisServers {
 
     /** Starts a cluster of three masters; returns their ports. */
     public static List<Integer> startCluster() {
-        return startCluster(5_000);
+        // Long, because a busy machine keeps a node from its pings, and a test may stop one.
+        return startCluster(60_000);
     }
 
     /** As {@link #startCluster()}, of nodes that consider each other dead after this number of milliseconds. */

@@ -137,7 +137,7 @@ class SlowAndResetTest {
         decides.close();
         decides = Backends.limiter(inRedis);
         start(secure);
-        int connections = Repeats.of(5, 300);
+        int connections = Repeats.of(5, 100);
         SplittableRandom random = new SplittableRandom(20_261_126);
         String[] paths = {"/", "/later", "/hangs", "/wait", "/never", "/body", "/stream"};
         for (int i = 0; i < connections; i++) {
