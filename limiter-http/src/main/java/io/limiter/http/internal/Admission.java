@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The way of one dispatch of a request through a door: what it is charged, and whether it is admitted, answered or held. It holds the
  * answer; {@link DispatchCharges} the charges of this dispatch, the {@link RequestLedger} those of the whole request, and {@link
  * HeldPlaces} the requests that wait. The door reads the request, writes the answer, and tells the ledger the end. Thread-safe; the
- * ledger is locked while it is changed here.
+ * ledger is locked while it is changed here, except by a thread that may block, which has the request to itself.
  *
  * <p>An answer that is known at once makes no future. If the thread of the request may block, it waits for the backend; no thread waits
  * for permits.
@@ -118,13 +118,21 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** Records what a rule charges; if a later one fails, it stays open. A request that no rule counts has no object for it. */
     private void record(RuleCharge charge) {
         RequestLedger ledger = ledger();
-        synchronized (ledger) {
-            if (!isCounted()) {
-                charges = http.noCharges();
-                ledger.begin(request.request(), request.paths());
+        if (isBlocking) {
+            record(charge, ledger);
+        } else {
+            synchronized (ledger) {
+                record(charge, ledger);
             }
-            charges.record(charge, ledger);
         }
+    }
+
+    private void record(RuleCharge charge, RequestLedger ledger) {
+        if (!isCounted()) {
+            charges = http.noCharges();
+            ledger.begin(request.request(), request.paths());
+        }
+        charges.record(charge, ledger);
     }
 
     private boolean isCounted() {
@@ -210,10 +218,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** Asks for what is due: on the thread that brings the request, or after the lookup of plans, which the dispatch was held for. */
     private void ask() {
         RequestLedger ledger = ledger();
-        synchronized (ledger) {
-            charges.recordPending(ledger);
-            due = ledger.addCharges(charges.enforced());
-            shadows = ledger.addShadows(charges.shadows());
+        if (isBlocking) {
+            addTo(ledger);
+        } else {
+            synchronized (ledger) {
+                addTo(ledger);
+            }
         }
         if (due.isEmpty()) {
             if (pending != null) {
@@ -255,6 +265,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
             pending.whenComplete((decided, gone) -> answer.cancel(false));
         }
         answer.whenComplete(this::complete);
+    }
+
+    private void addTo(RequestLedger ledger) {
+        charges.recordPending(ledger);
+        due = ledger.addCharges(charges.enforced());
+        shadows = ledger.addShadows(charges.shadows());
     }
 
     private Decision takeNow() {
@@ -310,8 +326,12 @@ public abstract class Admission implements HeldPlaces.Refusable {
             return true;
         }
         RequestLedger ledger = ledger();
-        synchronized (ledger) {
+        if (isBlocking) {
             note(ledger);
+        } else {
+            synchronized (ledger) {
+                note(ledger);
+            }
         }
         if (decision != null) {
             request.request().setAttribute(HttpRules.DECISION, decision);
