@@ -116,15 +116,20 @@ class FailOverTest {
             Await.until(
                     "it decides again", () -> limiter.tryAcquire(DENY, there, 1).source() == Decision.Source.REDIS);
             // Calls get through a moment before the line is written.
-            Await.until(
-                    "the recovery is logged",
-                    () -> log.of(Level.INFO, "RL-226").toString().contains(":" + ports.get(0)));
+            Await.until("the recovery is logged", () -> lines(log, "RL-226", ports.get(0)) > 0);
+            assertEquals(1, lines(log, "RL-226", ports.get(0)), log::toString);
         } finally {
             RedisServers.signal("CONT", frozen);
             for (int port : ports) {
                 RedisServers.signal("KILL", RedisServers.pid(port));
             }
         }
+    }
+
+    private static long lines(LogLines log, String code, int port) {
+        return log.of(Level.INFO, code).stream()
+                .filter(line -> line.contains(":" + port))
+                .count();
     }
 
     /** A client whose state lies on such a node. */

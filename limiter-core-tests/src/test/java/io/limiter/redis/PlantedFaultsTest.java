@@ -23,8 +23,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** A kit that finds nothing proves nothing: faults planted in the scripts, each of which the traffic must find. */
 @Tag("soak")
 class PlantedFaultsTest {
-    /** Half as many as TrafficContractTest makes before a release. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 10_000);
+    /** As many as TrafficContractTest makes before a release. */
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 5_000);
 
     private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", 4_000);
     private static final long SEED = 42;

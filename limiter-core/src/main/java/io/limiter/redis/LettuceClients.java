@@ -52,8 +52,9 @@ record LettuceClients(
         }
         boolean isCluster = client instanceof RedisClusterClient;
         if (!isCluster && addresses.size() > 1) {
-            throw new IllegalArgumentException("RL-116 a RedisClient has one address, and here are several; write"
-                    + " lettuce(RedisClusterClient.create(addresses), addresses) if they are nodes of a cluster");
+            throw new IllegalArgumentException(
+                    "RL-116 a RedisClient has one address, and here are several; write"
+                            + " lettuce(RedisClusterClient.create(List.of(addresses)), addresses) if they are nodes of a cluster");
         }
         return new LettuceClients(
                 "Redis", List.copyOf(addresses), isCluster, client.getOptions(), client.getResources());

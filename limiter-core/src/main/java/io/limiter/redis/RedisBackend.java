@@ -128,7 +128,7 @@ public final class RedisBackend extends Decisions {
          *
          * @param client a {@code RedisClusterClient} for a cluster
          * @param at the address with which it was made, which it does not tell, with login, sentinels and database; some nodes of a cluster
-         * @throws IllegalArgumentException RL-116 if there is none
+         * @throws IllegalArgumentException RL-116 if there is none, or there are several for a plain {@code RedisClient}
          */
         public Builder lettuce(AbstractRedisClient client, RedisURI... at) {
             this.given = LettuceClients.given(client, List.of(at));

@@ -65,7 +65,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
     }
 
     private ServletAdmission(Rules rules, HeldPlaces places, HttpServletRequest request, HttpServletResponse response) {
-        super(rules.http, places, new ServletHttpRequest(request), true);
+        super(rules.http, places, new ServletHttpRequest(request), true, isFirst(request));
         this.rules = rules;
         this.request = request;
         this.response = response;
@@ -157,10 +157,14 @@ final class ServletAdmission extends Admission implements AsyncListener {
         return ledger;
     }
 
+    private static boolean isFirst(HttpServletRequest request) {
+        return request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
+    }
+
     /** Only its first dispatch, and if all filters before this one agree. */
     @Override
     protected boolean canBeHeld() {
-        boolean isFirst = request.getDispatcherType() == DispatcherType.REQUEST && !request.isAsyncStarted();
+        boolean isFirst = isFirst(request);
         if (isFirst && !request.isAsyncSupported() && places.tryNote()) {
             LOG.warn("RL-319 a rule with wait can't hold requests, because a filter does not support asynchronous"
                     + " requests; they are denied at once; add <async-supported>true</async-supported> to the"

@@ -94,7 +94,7 @@ final class WebAdmission extends Admission {
     }
 
     WebAdmission(Rules rules, HeldPlaces places, WebRequest request, ServerWebExchange exchange, WebFilterChain chain) {
-        super(rules.http, places, request, false);
+        super(rules.http, places, request, false, false);
         this.rejections = rules.rejections;
         this.exchange = exchange;
         this.chain = chain;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The way of one dispatch of a request through a door: what it is charged, and whether it is admitted, answered or held. It holds the
  * answer; {@link DispatchCharges} the charges of this dispatch, the {@link RequestLedger} those of the whole request, and {@link
  * HeldPlaces} the requests that wait. The door reads the request, writes the answer, and tells the ledger the end. Thread-safe; the
- * ledger is locked while it is changed here, except by a thread that may block, which has the request to itself.
+ * ledger is locked while it is changed here, except in a first dispatch that is decided at once, which has the request to itself.
  *
  * <p>An answer that is known at once makes no future. If the thread of the request may block, it waits for the backend; no thread waits
  * for permits.
@@ -28,6 +28,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     private final RuleRequest request;
     private final boolean isBlocking;
+    private final boolean isAlone;
     private DispatchCharges charges = DispatchCharges.NONE;
     /** What the enforced rules charge, less what earlier dispatches of the request were charged. */
     private List<Charge> due = List.of();
@@ -53,12 +54,14 @@ public abstract class Admission implements HeldPlaces.Refusable {
      * A way of a request through a door with these rules.
      *
      * @param isBlocking whether the thread that begins it may block
+     * @param isAlone whether no other thread can use the request before the answer is known
      */
-    protected Admission(HttpRules http, HeldPlaces places, Request request, boolean isBlocking) {
+    protected Admission(HttpRules http, HeldPlaces places, Request request, boolean isBlocking, boolean isAlone) {
         this.http = http;
         this.places = places;
         this.request = http.read(request);
         this.isBlocking = isBlocking;
+        this.isAlone = isAlone;
     }
 
     /** This dispatch, as the rules read it. */
@@ -118,7 +121,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** Records what a rule charges; if a later one fails, it stays open. A request that no rule counts has no object for it. */
     private void record(RuleCharge charge) {
         RequestLedger ledger = ledger();
-        if (isBlocking) {
+        if (isAlone) {
             record(charge, ledger);
         } else {
             synchronized (ledger) {
@@ -218,7 +221,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
     /** Asks for what is due: on the thread that brings the request, or after the lookup of plans, which the dispatch was held for. */
     private void ask() {
         RequestLedger ledger = ledger();
-        if (isBlocking) {
+        if (isAlone) {
             addTo(ledger);
         } else {
             synchronized (ledger) {
@@ -326,7 +329,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
             return true;
         }
         RequestLedger ledger = ledger();
-        if (isBlocking) {
+        if (isAlone && pending == null) {
             note(ledger);
         } else {
             synchronized (ledger) {

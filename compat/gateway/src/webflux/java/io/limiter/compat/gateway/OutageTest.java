@@ -103,10 +103,13 @@ class OutageTest {
                 phase(site, "healthy", each, "200", deny, "200 429");
 
                 RedisServers.signal("STOP", pid);
-                // Until the breaker opens a request waits for the deadline.
-                awaitUncounted(site);
-                phase(site, "stalled", 2 * each, "200", "503", "200 429");
-                RedisServers.signal("CONT", pid);
+                try {
+                    // Until the breaker opens a request waits for the deadline.
+                    awaitUncounted(site);
+                    phase(site, "stalled", 2 * each, "200", "503", "200 429");
+                } finally {
+                    RedisServers.signal("CONT", pid);
+                }
                 awaitCounted(site);
                 phase(site, "back", each / 2, "200", deny, local);
 
@@ -117,7 +120,6 @@ class OutageTest {
                 phase(site, "on the replica", each / 2, "200", deny, local);
             }
         } finally {
-            RedisServers.signal("CONT", pid);
             master.stop();
             replica.stop();
         }
