@@ -179,14 +179,11 @@ public record Policy(
 
     /** The same policy with each limit divided among that number of instances. For this library. */
     public Policy share(long instances) {
-        return instances == 1
-                ? this
-                : new Policy(
-                        name,
-                        limits.stream().map(limit -> limit.share(instances)).toList(),
-                        onFailure,
-                        deadline,
-                        holds);
+        if (instances == 1) {
+            return this;
+        }
+        List<Limit> parts = limits.stream().map(limit -> limit.share(instances)).toList();
+        return new Policy(name, parts, onFailure, deadline, holds);
     }
 
     private static void checkHolds(String name, List<Limit> limits, int holds) {

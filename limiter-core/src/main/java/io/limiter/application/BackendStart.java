@@ -68,9 +68,8 @@ final class BackendStart {
      * @param isShared whether keys are stored in Redis
      */
     static List<String> findings(Settings settings, boolean isShared) {
-        List<String> rules =
-                settings.rulesThat(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream())
-                        .anyMatch(part -> part.kind().isSecret()));
+        List<String> rules = settings.rulesThat(
+                rule -> rule.parts().anyMatch(part -> part.kind().isSecret()));
         Stream<String> guessed = isShared && settings.redis().keySecret() == null && !rules.isEmpty()
                 ? Stream.of(
                         "RL-145 rules " + rules + " have keys that may be secrets, which are stored in Redis as plain"

@@ -260,13 +260,9 @@ final class Reservations {
         Decision.Source source = hold.decision().source();
         List<Charge> charges =
                 held.stream().map(LimitOutcome::charge).distinct().toList();
-        Unsettled first = new Unsettled(
-                returns.holder(source),
-                Decision.of(source, charges, held),
-                hold.terms,
-                cost,
-                hold.endMicros + hold.terms.keepMicros(),
-                false);
+        Decision parts = Decision.of(source, charges, held);
+        long untilMicros = hold.endMicros + hold.terms.keepMicros();
+        Unsettled first = new Unsettled(returns.holder(source), parts, hold.terms, cost, untilMicros, false);
         return settle(first).thenApply(answers -> {
             returns.wake(charges);
             return answers.stream().map(Backend.Settled::settlement).reduce(floor, Settlement::worse);

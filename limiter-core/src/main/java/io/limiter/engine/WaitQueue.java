@@ -210,15 +210,11 @@ final class WaitQueue {
     Decision denial(Waiter waiter, long retryAtMicros, long nowMicros) {
         long waitMicros = Math.max(1, retryAtMicros - nowMicros);
         boolean isKnown = !isInFlight();
-        LimitOutcome outcome = LimitOutcome.of(
-                charge(waiter),
-                last.limit(),
-                false,
-                last.remaining(),
-                isKnown ? waitMicros : LimitOutcome.UNKNOWN,
-                isKnown ? Math.max(1, dueMicros - nowMicros) : 0,
-                isKnown ? Math.max(waitMicros, last.resetMicros() - (nowMicros - lastMicros)) : 0,
-                0);
+        long retryAfter = isKnown ? waitMicros : LimitOutcome.UNKNOWN;
+        long next = isKnown ? Math.max(1, dueMicros - nowMicros) : 0;
+        long reset = isKnown ? Math.max(waitMicros, last.resetMicros() - (nowMicros - lastMicros)) : 0;
+        LimitOutcome outcome =
+                LimitOutcome.of(charge(waiter), last.limit(), false, last.remaining(), retryAfter, next, reset, 0);
         boolean isLocal = source == Decision.Source.LOCAL_FALLBACK;
         return Decision.of(isLocal ? source : Decision.Source.CACHED_DENIAL, waiter.charges, List.of(outcome));
     }

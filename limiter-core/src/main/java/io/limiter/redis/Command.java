@@ -120,6 +120,17 @@ record Command(
                         call -> call.parts.stream().anyMatch(part -> part.key().equals(key)));
     }
 
+    /** As it is sent: by the hash of its script. */
+    List<Object> words() {
+        List<Object> words = new ArrayList<>(3 + keys.size() + arguments.size());
+        words.add("EVALSHA");
+        words.add(script.sha());
+        words.add(Integer.toString(keys.size()));
+        words.addAll(keys);
+        words.addAll(arguments);
+        return words;
+    }
+
     /** Whether it has one call, or none of a caller. */
     boolean isAlone() {
         return calls.size() <= 1;

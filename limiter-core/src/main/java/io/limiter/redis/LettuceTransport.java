@@ -6,7 +6,6 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.resource.ClientResources;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -228,14 +227,7 @@ final class LettuceTransport implements Transport {
     }
 
     private static Errand errand(Command command, Command.Receiver receiver) {
-        List<Object> words =
-                new ArrayList<>(3 + command.keys().size() + command.arguments().size());
-        words.add("EVALSHA");
-        words.add(command.script().sha());
-        words.add(Integer.toString(command.keys().size()));
-        words.addAll(command.keys());
-        words.addAll(command.arguments());
-        return new Errand(words, command.script(), command.isAlone(), command::isWanted, receiver);
+        return new Errand(command.words(), command.script(), command.isAlone(), command::isWanted, receiver);
     }
 
     /** @param before {@code ASKING}, or null */

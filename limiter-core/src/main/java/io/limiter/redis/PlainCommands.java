@@ -16,6 +16,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,17 +30,13 @@ public final class PlainCommands implements AutoCloseable {
     /** A person waits: a new client has the time of one that failed several times, for a starved machine. */
     private static final int PATIENT_ATTEMPT = 2 * RedisClients.LONGEST_FACTOR;
 
-    /** The way to Redis; null while there is none. */
-    private interface Way {
-        @Nullable
-        Transport now();
-    }
+    /** Returns the way to Redis; null while there is none. */
+    private final Supplier<@Nullable Transport> way;
 
-    private final Way way;
     private final Duration longest;
     private final Runnable end;
 
-    private PlainCommands(Way way, Duration longest, Runnable end) {
+    private PlainCommands(Supplier<@Nullable Transport> way, Duration longest, Runnable end) {
         this.way = way;
         this.longest = longest;
         this.end = end;
@@ -97,7 +94,7 @@ public final class PlainCommands implements AutoCloseable {
     }
 
     private List<List<?>> ask(List<String> keys, Function<String, List<String>> question) {
-        Transport redis = way.now();
+        Transport redis = way.get();
         if (redis == null) {
             throw new BackendException("RL-201 there is no connection to Redis yet");
         }

@@ -257,13 +257,9 @@ final class RedissonMasters {
         }
 
         void run(Command command, Command.Receiver receiver) {
-            List<Object> all = new ArrayList<>(
-                    2 + command.keys().size() + command.arguments().size());
-            all.add(command.script().sha());
-            all.add(Integer.toString(command.keys().size()));
-            all.addAll(command.keys());
-            all.addAll(command.arguments());
-            Object[] words = all.toArray();
+            List<Object> all = command.words();
+            // Redisson writes the name of the command itself.
+            Object[] words = all.subList(1, all.size()).toArray();
             RedisConnection now = open;
             if (now == null || !now.isActive()) {
                 runOnNext(command, words, receiver);

@@ -112,7 +112,7 @@ record CallRules(
     private static @Nullable String lack(RuleDefinition rule, boolean haveUsers) {
         RuleScope scope = rule.scope();
         ChargeOptions charging = rule.charging();
-        if (parts(rule).anyMatch(part -> MISSING.contains(part.kind()))
+        if (rule.parts().anyMatch(part -> MISSING.contains(part.kind()))
                 || !scope.query().isEmpty()) {
             return "they have no session, no cookies and no query";
         }
@@ -134,15 +134,11 @@ record CallRules(
         return names.isEmpty() ? null : "no text in their metadata is named " + names.get(0);
     }
 
-    private static Stream<KeyPart> parts(RuleDefinition rule) {
-        return Stream.concat(rule.key().stream(), rule.charging().member().stream());
-    }
-
     /** The headers that the rule reads, of calls and of their answers. */
     private static List<String> headers(RuleDefinition rule) {
         ChargeOptions charging = rule.charging();
         List<String> names = new ArrayList<>();
-        parts(rule)
+        rule.parts()
                 .filter(part -> part.kind() == KeyPart.Kind.HEADER)
                 .flatMap(part -> Stream.ofNullable(part.name()))
                 .forEach(names::add);

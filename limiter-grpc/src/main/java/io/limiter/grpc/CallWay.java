@@ -93,7 +93,7 @@ final class CallWay<Q, A> extends Listener<Q> {
 
     /** Decides something. If the answer is not known now, what arrives is kept until it is; false then. */
     private boolean decide(HttpRules by, GrpcRequest of, RequestLedger charged, Consumer<@Nullable Decision> onward) {
-        Admission admission = new Admission(by, terms.places, of, false) {
+        Admission admission = new Admission(by, terms.places, of, false, false) {
             @Override
             protected RequestLedger ledger() {
                 return charged;
@@ -153,8 +153,6 @@ final class CallWay<Q, A> extends Listener<Q> {
         } catch (Throwable failed) {
             admission.fail();
             throw failed;
-        } finally {
-            admission.release();
         }
     }
 
@@ -169,6 +167,7 @@ final class CallWay<Q, A> extends Listener<Q> {
         Metadata trailers = new Metadata();
         admitted.cut(rules.answers().denial(answer, call, trailers), trailers);
         begun.onCancel();
+        answer.release();
     }
 
     /** Delivers an event as soon as it may follow those before. */

@@ -273,7 +273,6 @@ final class ServletAdmission extends Admission implements AsyncListener {
     private void end() {
         isReported = true;
         giveUp();
-        release();
     }
 
     @Override

@@ -2,8 +2,8 @@ package io.limiter.servlet;
 
 import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletRequestWrapper;
+import io.limiter.servlet.internal.ServletHttpRequest;
+import jakarta.servlet.http.HttpServletRequest;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -38,11 +38,9 @@ final class UnreportedEnd {
      * @param isAwaited whether the end was not reported
      * @param isDispatched whether a dispatch of the request is running, which then is not its end
      */
-    static void watch(ServletRequest wrapped, BooleanSupplier isAwaited, BooleanSupplier isDispatched, Runnable task) {
-        ServletRequest request = wrapped;
-        while (request instanceof ServletRequestWrapper outer) {
-            request = outer.getRequest();
-        }
+    static void watch(
+            HttpServletRequest wrapped, BooleanSupplier isAwaited, BooleanSupplier isDispatched, Runnable task) {
+        HttpServletRequest request = new ServletHttpRequest(wrapped).received().server();
         String type = request.getClass().getName();
         try {
             if (type.startsWith("org.eclipse.jetty.")) {
@@ -88,7 +86,7 @@ final class UnreportedEnd {
     }
 
     /** For HTTP/1.1: true once Tomcat has recycled the request. */
-    private static BooleanSupplier isRecycled(ServletRequest request) {
+    private static BooleanSupplier isRecycled(HttpServletRequest request) {
         return () -> {
             try {
                 request.isAsyncStarted();
@@ -100,7 +98,7 @@ final class UnreportedEnd {
     }
 
     /** Not before the application has ended: a client that breaks its stream must not get its permit back while it is worked for. */
-    private static BooleanSupplier ofTomcat(ServletRequest request) throws ReflectiveOperationException {
+    private static BooleanSupplier ofTomcat(HttpServletRequest request) throws ReflectiveOperationException {
         Object inner = value(request.getClass(), "request", request);
         Object coyote = inner.getClass().getMethod("getCoyoteRequest").invoke(inner);
         Object processor = value(coyote.getClass(), "hook", coyote);

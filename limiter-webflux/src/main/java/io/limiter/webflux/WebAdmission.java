@@ -87,9 +87,7 @@ final class WebAdmission extends Admission {
         }
 
         private static boolean has(List<RuleDefinition> rules, KeyPart.Kind kind) {
-            return rules.stream()
-                    .flatMap(rule -> Stream.concat(rule.key().stream(), rule.charging().member().stream()))
-                    .anyMatch(part -> part.kind() == kind);
+            return rules.stream().flatMap(RuleDefinition::parts).anyMatch(part -> part.kind() == kind);
         }
     }
 

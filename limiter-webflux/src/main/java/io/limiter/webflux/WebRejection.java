@@ -18,8 +18,6 @@ public final class WebRejection extends DenialAnswer {
      * It sends the response.
      */
     public Mono<Void> writeTo(ServerWebExchange exchange) {
-        return ExchangeAnswers.send(
-                exchange.getResponse(),
-                body(ExchangeAnswers.lines(exchange.getRequest().getHeaders(), "Accept")));
+        return ExchangeAnswers.send(this, exchange);
     }
 }

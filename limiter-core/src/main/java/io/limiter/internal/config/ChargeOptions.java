@@ -38,14 +38,11 @@ public record ChargeOptions(
     /** The options of the properties below a key. */
     static ChargeOptions read(PropertyReader reader, String here, Policy policy, @Nullable RulePlans plans) {
         RequestCost cost = RequestCost.read(reader, here, reader.has(here + "settle"));
-        return new ChargeOptions(
-                policy,
-                plans,
-                cost,
-                outcomes(reader, here),
-                reader.read(here + "member", List.of(), ChargeOptions::member),
-                ActualCost.read(reader, here, cost),
-                reader.duration(here + "wait", Duration.ZERO));
+        CountedOutcomes outcomes = outcomes(reader, here);
+        List<KeyPart> member = reader.read(here + "member", List.of(), ChargeOptions::member);
+        ActualCost actual = ActualCost.read(reader, here, cost);
+        Duration maxWait = reader.duration(here + "wait", Duration.ZERO);
+        return new ChargeOptions(policy, plans, cost, outcomes, member, actual, maxWait);
     }
 
     private static List<KeyPart> member(String text) {

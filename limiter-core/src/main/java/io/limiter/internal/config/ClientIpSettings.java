@@ -71,16 +71,10 @@ public record ClientIpSettings(
         int hops = reader.number(HOPS);
         boolean trusting = reader.has(PROXIES) || reader.has(HOPS);
         String header = reader.has(HEADER) || trusting ? reader.read(HEADER, ClientIpSettings::header) : null;
-        ClientIpSettings read = new ClientIpSettings(
-                networks,
-                unix,
-                all,
-                hops,
-                header,
-                (int) reader.number("limiter.client-ip.ipv6-prefix", DEFAULT_IPV6_PREFIX_BITS),
-                reader.choice("limiter.client-ip.source", "source", Source.AUTO));
+        int ipv6PrefixBits = (int) reader.number("limiter.client-ip.ipv6-prefix", DEFAULT_IPV6_PREFIX_BITS);
+        Source source = reader.choice("limiter.client-ip.source", "source", Source.AUTO);
         reader.check(PROXIES, () -> networks.forEach(CallerMatcher::checkHost));
-        return read;
+        return new ClientIpSettings(networks, unix, all, hops, header, ipv6PrefixBits, source);
     }
 
     private static List<IpNetwork> proxies(String text) {

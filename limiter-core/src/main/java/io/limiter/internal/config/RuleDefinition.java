@@ -3,6 +3,7 @@ package io.limiter.internal.config;
 import io.limiter.Policy;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * A rule as configured: which requests, which key, which policy. Immutable.
@@ -92,5 +93,10 @@ public record RuleDefinition(
     /** All policies that it may charge. */
     public Collection<Policy> policies() {
         return charging.policies();
+    }
+
+    /** The parts of its key and of its member. */
+    public Stream<KeyPart> parts() {
+        return Stream.concat(key.stream(), charging.member().stream());
     }
 }

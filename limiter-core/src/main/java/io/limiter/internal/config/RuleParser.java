@@ -48,14 +48,9 @@ final class RuleParser {
         ChargeOptions charging = ChargeOptions.read(reader, here, policy == null ? ANY : policy, plans);
         boolean shadow = reader.yes(here + "shadow");
         Mode mode = !reader.yes(here + "enabled") ? Mode.OFF : shadow ? Mode.SHADOW : Mode.ENFORCED;
-        RuleDefinition rule = new RuleDefinition(
-                name,
-                scope,
-                key,
-                (int) reader.number(here + "ipv6-prefix", clientIp.ipv6PrefixBits()),
-                reader.choice(here + "position", "position", Position.of(key, scope, charging)),
-                mode,
-                charging);
+        int ipv6PrefixBits = (int) reader.number(here + "ipv6-prefix", clientIp.ipv6PrefixBits());
+        Position position = reader.choice(here + "position", "position", Position.of(key, scope, charging));
+        RuleDefinition rule = new RuleDefinition(name, scope, key, ipv6PrefixBits, position, mode, charging);
         reader.must(
                 here + "name",
                 name.matches("[A-Za-z0-9._-]{1,64}"),

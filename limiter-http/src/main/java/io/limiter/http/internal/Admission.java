@@ -408,11 +408,10 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** The client has gone: before the decision it takes nothing; after it, it keeps what it took. */
     public final void giveUp() {
-        if (tryEnd()) {
-            release();
-            if (!pending().cancel(false)) {
-                pending().thenAccept(ledger()::giveUp);
-            }
+        // Also if it was used: who has gone needs no place, even if the answer is not written yet.
+        release();
+        if (tryEnd() && !pending().cancel(false)) {
+            pending().thenAccept(ledger()::giveUp);
         }
     }
 

@@ -7,6 +7,7 @@ import io.limiter.LimitOutcome.DenialReason;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
+import io.limiter.http.ClientAddress;
 import io.limiter.http.DenialAnswer;
 import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
@@ -97,15 +98,10 @@ public final class Explainer {
     }
 
     private Explanation explanation(int status, String reason, long retryAfter) {
+        ClientAddress client = request.client();
+        String from = rules.replacesAddresses() ? "container" : text(client.origin());
         return new Explanation(
-                status == 0,
-                status,
-                reason,
-                duration(retryAfter),
-                request.paths(),
-                request.client().text(),
-                rules.replacesAddresses() ? "container" : text(request.client().origin()),
-                reports);
+                status == 0, status, reason, duration(retryAfter), request.paths(), client.text(), from, reports);
     }
 
     /** What a configured rule does. */
@@ -132,14 +128,9 @@ public final class Explainer {
             undecided.add("rule '" + name + "'" + classes);
         }
         Charge charge = made == null ? null : made.charge();
-        reports.add(new RuleReport(
-                name,
-                mode,
-                counts,
-                verdict.why(definition, path) + (classes.isEmpty() ? "" : ";" + classes),
-                path,
-                charge == null ? null : charge(charge, plan(definition, charge.policy())),
-                rule.use.whyUnused()));
+        String why = verdict.why(definition, path) + (classes.isEmpty() ? "" : ";" + classes);
+        ChargeReport shown = charge == null ? null : charge(charge, plan(definition, charge.policy()));
+        reports.add(new RuleReport(name, mode, counts, why, path, shown, rule.use.whyUnused()));
     }
 
     /** What classes of the application decide of a rule, and which; empty if there are none. */

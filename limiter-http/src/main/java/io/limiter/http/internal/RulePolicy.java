@@ -144,15 +144,12 @@ record RulePolicy(Supplier<Policy> policy, @Nullable Supplier<CompletableFuture<
 
     private static Function<RuleRequest, RulePolicy> ofResolver(
             RuleDefinition rule, RulePlans plans, RequestKey key, PlanSettings settings, PlanResolver resolver) {
+        TimeSource time = TimeSource.system();
+        PlanResolver limits = new TenantLimits(rule.name(), rule.policy(), resolver, time);
         PlanLookup lookup = new PlanLookup(
-                rule.name(),
-                new TenantLimits(rule.name(), rule.policy(), resolver, TimeSource.system()),
-                settings,
-                plan -> policy(rule, plan) != rule.policy(),
-                TimeSource.system(),
-                PlanLookup.threads());
+                rule.name(), limits, settings, plan -> policy(rule, plan) != rule.policy(), time, PlanLookup.threads());
         RulePolicy byDefault = new RulePolicy(rule::policy, null);
-        Throttle unknownLog = Throttle.hourly(TimeSource.system()::nowMicros);
+        Throttle unknownLog = Throttle.hourly(time::nowMicros);
         return request -> {
             String caller = key.caller(request);
             if (caller == null) {

@@ -59,13 +59,7 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
                         ExchangeAnswers.limits(exchange),
                         response,
                         (one, all) -> new DenialAnswer(one, all) {});
-        return begun == null
-                ? Mono.error(failure)
-                : ExchangeAnswers.send(
-                        response,
-                        begun.answer()
-                                .body(ExchangeAnswers.lines(
-                                        exchange.getRequest().getHeaders(), "Accept")));
+        return begun == null ? Mono.error(failure) : ExchangeAnswers.send(begun.answer(), exchange);
     }
 
     private static @Nullable Decision denial(Throwable failure) {

@@ -217,14 +217,12 @@ record RateLimitsEndpoint(
      */
     private @Nullable String form(Policy policy, PartitionKey key) {
         List<KeyForm> forms = forms(policy);
-        return forms.isEmpty() || forms.stream().anyMatch(form -> form.fits(key))
-                ? null
-                : "no rule and no annotation makes such a key for '" + policy.name() + "'; theirs look like "
-                        + forms.stream()
-                                .map(KeyForm::toString)
-                                .distinct()
-                                .sorted()
-                                .collect(Collectors.joining(" or "));
+        if (forms.isEmpty() || forms.stream().anyMatch(form -> form.fits(key))) {
+            return null;
+        }
+        Stream<String> texts = forms.stream().map(KeyForm::toString).distinct().sorted();
+        return "no rule and no annotation makes such a key for '" + policy.name() + "'; theirs look like "
+                + texts.collect(Collectors.joining(" or "));
     }
 
     private List<KeyForm> forms(Policy policy) {

@@ -1,6 +1,6 @@
 package io.limiter.spring.webflux.internal;
 
-import io.limiter.http.DenialAnswer.Body;
+import io.limiter.http.DenialAnswer;
 import io.limiter.http.internal.answer.LimitsInAnswer;
 import io.limiter.http.internal.answer.ResponseType;
 import java.lang.invoke.MethodHandle;
@@ -70,8 +70,14 @@ public final class ExchangeAnswers {
         return known.isDone() ? answer : answer.publishOn(Schedulers.parallel());
     }
 
+    /** Sends the body of a denial that the request prefers. */
+    public static Mono<Void> send(DenialAnswer denial, ServerWebExchange exchange) {
+        List<String> accept = lines(exchange.getRequest().getHeaders(), "Accept");
+        return send(exchange.getResponse(), denial.body(accept));
+    }
+
     /** Sends a body; the server leaves it out for a HEAD request. */
-    public static Mono<Void> send(ServerHttpResponse response, Body body) {
+    public static Mono<Void> send(ServerHttpResponse response, DenialAnswer.Body body) {
         byte[] bytes = body.text().getBytes(StandardCharsets.US_ASCII);
         HttpHeaders headers = response.getHeaders();
         headers.set("Content-Type", body.contentType());
