@@ -115,6 +115,17 @@ public final class PartitionKey implements Comparable<PartitionKey> {
         return known;
     }
 
+    /**
+     * The hash of a policy and this key, for tables of states. All limits of a policy have the same, so their states for a key are
+     * adjacent. For this library.
+     *
+     * @param ofPolicy that of the policy's name
+     */
+    public int hashWith(int ofPolicy) {
+        int both = ofPolicy * 0x85EBCA6B ^ hashCode();
+        return both ^ both >>> 16;
+    }
+
     /** Eight characters, which are ASCII, at a time. */
     private static int hashed(String text) {
         long hash = SEED;

@@ -37,20 +37,6 @@ record LimitName(String policy, String limit, Algorithm algorithm, boolean isSha
 
     /** The hash of the key's state in the table. */
     int hash(PartitionKey key) {
-        return hash(hash(policy), key);
-    }
-
-    /** The part of the hash that comes from the name of the policy. */
-    static int hash(String policy) {
-        return policy.hashCode() * 0x85EBCA6B;
-    }
-
-    /**
-     * The hash of a key in the states of a policy. All limits of a policy have the same, so their states for a key are
-     * adjacent.
-     */
-    static int hash(int ofPolicy, PartitionKey key) {
-        int hash = ofPolicy ^ key.hashCode();
-        return hash ^ hash >>> 16;
+        return key.hashWith(policy.hashCode());
     }
 }

@@ -50,7 +50,7 @@ final class PolicyStates implements Backend.Decider {
         this.table = table;
         this.map = table.states;
         this.policy = policy;
-        this.policyHash = LimitName.hash(policy.name());
+        this.policyHash = policy.name().hashCode();
         this.limits = policy.limits().toArray(new Limit[0]);
         this.single = limits.length == 1 ? limits[0] : null;
         this.names = Stream.of(limits).map(limit -> table.name(policy, limit)).toArray(LimitName[]::new);
@@ -76,7 +76,7 @@ final class PolicyStates implements Backend.Decider {
         long readMicros = time.nowMicros();
         LimitName name = first;
         if (name != null) {
-            int keyHash = LimitName.hash(policyHash, key);
+            int keyHash = key.hashWith(policyHash);
             State state = map.find(name, key, keyHash);
             Decision decision = state == null
                     ? null

@@ -178,9 +178,14 @@ final class Transaction {
         return result;
     }
 
-    /** Whether the check that found it changes it, or that of another member of the key. */
+    /** Whether the check that found it changes it, or that of another member of the key. Without a stream, for each new key comes here. */
     private boolean isWritten(State state, Result result) {
-        return checks.stream().anyMatch(check -> check.state == state && check.isWritten(result));
+        for (Check check : checks) {
+            if (check.state == state && check.isWritten(result)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The state that decides, which is made if it is to be. */
@@ -323,8 +328,10 @@ final class Transaction {
             lacksMemory |= check.verdict == State.Verdict.LACKS_MEMORY;
         }
         Result result = granted ? Result.GRANTED : lacksMemory ? Result.LACKS_MEMORY : Result.DENIED;
-        if (!create && checks.stream().anyMatch(check -> check.lacksState && isWritten(check.state, result))) {
-            return Result.LACKS_STATES;
+        for (Check check : checks) {
+            if (!create && check.lacksState && isWritten(check.state, result)) {
+                return Result.LACKS_STATES;
+            }
         }
         outcomes.clear();
         for (Check check : checks) {

@@ -122,9 +122,9 @@ abstract class Decisions implements Backend {
     @Override
     public Decider decider(Policy policy) {
         Duration longest = deadline(policy);
-        int ofPolicy = DenialCache.hash(policy);
+        int ofPolicy = policy.name().hashCode();
         return (key, permits, mode) -> {
-            int hash = DenialCache.hash(ofPolicy, key);
+            int hash = key.hashWith(ofPolicy);
             Decision known = mode == Mode.LOOK ? null : denials.find(policy, key, permits, hash);
             if (known == null && policy.isInFlight()) {
                 known = flights.denial(List.of(new Charge(policy, key, permits)));

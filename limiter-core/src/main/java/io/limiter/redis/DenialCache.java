@@ -56,19 +56,8 @@ final class DenialCache {
         this.places = new AtomicReferenceArray<>(maxAgeMicros == 0 ? 0 : PLACES);
     }
 
-    /** What is the same in the hashes of all keys of a policy. */
-    static int hash(Policy policy) {
-        return policy.name().hashCode() * 0x85EBCA6B;
-    }
-
-    /** The hash of a policy's name, as {@link #hash(Policy)}, and a key. */
-    static int hash(int ofPolicy, PartitionKey key) {
-        int hash = ofPolicy ^ key.hashCode();
-        return hash ^ hash >>> 16;
-    }
-
     private static int hash(Charge charge) {
-        return hash(hash(charge.policy()), charge.key());
+        return charge.key().hashWith(charge.policy().name().hashCode());
     }
 
     /** The denial of a call that is known to be denied; null if Redis has to decide. */
