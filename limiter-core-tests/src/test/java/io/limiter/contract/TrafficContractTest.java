@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 class TrafficContractTest {
     /** Steps for each algorithm. PlantedFaultsTest misses no fault with 750 either. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(750, 5_000));
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(750, 10_000));
 
     private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_500, 5_000));
     private static final int REMEMBERED_STEPS = Integer.getInteger("limiter.traffic.steps", Repeats.of(1_000, 4_000));

@@ -24,7 +24,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @Tag("soak")
 class PlantedFaultsTest {
     /** As many as TrafficContractTest makes before a release. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 5_000);
+    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 10_000);
 
     private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", 4_000);
     private static final long SEED = 42;
