@@ -11,7 +11,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Matcher;
+import java.util.function.ToDoubleFunction;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -90,17 +91,11 @@ class TestRulesTest {
     /** A real Redis on a busy machine may take seconds to answer. */
     @Test
     void deadlinesThatMustBeKeptAreLong() {
-        List<String> found = new ArrayList<>();
-        for (Path file : tests) {
-            Matcher deadline = DEADLINE.matcher(text(file));
-            while (deadline.find()) {
-                double seconds = Long.parseLong(deadline.group(2).replace("_", ""))
-                        / (deadline.group(1).equals("Millis") ? 1_000.0 : 1);
-                if (seconds < SHORTEST_SECONDS && !ABOUT_DEADLINES.contains(name(file))) {
-                    found.add(file + ": " + deadline.group());
-                }
-            }
-        }
+        List<String> found = shorterTimes(
+                DEADLINE,
+                one -> Long.parseLong(one.group(2).replace("_", ""))
+                        / (one.group(1).equals("Millis") ? 1e3 : 1),
+                ABOUT_DEADLINES);
         assertEquals(List.of(), found, "30 s or more, or the list of those that are about deadlines");
     }
 
@@ -118,16 +113,8 @@ class TestRulesTest {
     /** Only a guard against what never ends. */
     @Test
     void noTestMustBeFast() {
-        List<String> found = new ArrayList<>();
-        for (Path file : tests) {
-            Matcher bound = BOUND.matcher(text(file));
-            while (bound.find()) {
-                long nanos = Long.parseLong(bound.group(1).replace("_", ""));
-                if (nanos > 0 && nanos < SHORTEST_SECONDS * 1_000_000_000L) {
-                    found.add(file + ": " + bound.group());
-                }
-            }
-        }
+        List<String> found =
+                shorterTimes(BOUND, one -> Long.parseLong(one.group(1).replace("_", "")) / 1e9, Set.of());
         assertEquals(List.of(), found, "count events, or allow 30 s");
     }
 
@@ -175,6 +162,20 @@ class TestRulesTest {
     @Test
     void noTestWalksThroughAllModules() {
         assertEquals(List.of(), linesWith("Files\\.walk\\(Path\\.of\\(\"\\.\\.\"\\)", Set.of()));
+    }
+
+    /** Those above zero and below the shortest. */
+    private static List<String> shorterTimes(Pattern time, ToDoubleFunction<MatchResult> seconds, Set<String> except) {
+        List<String> found = new ArrayList<>();
+        for (Path file : tests) {
+            if (!except.contains(name(file))) {
+                time.matcher(text(file))
+                        .results()
+                        .filter(one -> seconds.applyAsDouble(one) > 0 && seconds.applyAsDouble(one) < SHORTEST_SECONDS)
+                        .forEach(one -> found.add(file + ": " + one.group()));
+            }
+        }
+        return found;
     }
 
     private static List<String> linesWith(String pattern, Set<String> except) {

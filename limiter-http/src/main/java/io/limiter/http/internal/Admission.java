@@ -408,7 +408,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
 
     /** The client has gone: before the decision it takes nothing; after it, it keeps what it took. */
     public final void giveUp() {
-        // Also if it was used: who has gone needs no place, even if the answer is not written yet.
+        // Also after use(): a client that has left needs no place, even while its answer is being written.
         release();
         if (tryEnd() && !pending().cancel(false)) {
             pending().thenAccept(ledger()::giveUp);
