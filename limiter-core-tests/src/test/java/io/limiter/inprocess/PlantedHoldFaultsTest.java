@@ -28,8 +28,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PlantedHoldFaultsTest {
     private static final Path SOURCES = Path.of("../limiter-core/src/main/java/io/limiter/inprocess");
     private static final String PACKAGE = "io.limiter.inprocess.";
-    private static final int STEPS = 5_000;
-    private static final long SEED = 42;
 
     @TempDir
     Path folder;
@@ -129,11 +127,11 @@ class PlantedHoldFaultsTest {
         compile(fault);
         try {
             for (var algorithm : HeldRun.algorithms()) {
-                run(HeldRun.of(algorithm, SEED));
-                run(HeldRun.changing(algorithm, SEED));
+                run(HeldRun.of(algorithm, HeldRun.SEED), HeldRun.LEAST_STEPS_IN_JVM);
+                run(HeldRun.changing(algorithm, HeldRun.SEED), HeldRun.LEAST_STEPS_IN_JVM);
             }
-            run(HeldRun.mixed(SEED));
-            run(HeldRun.crowded(SEED));
+            run(HeldRun.mixed(HeldRun.SEED), HeldRun.LEAST_STEPS_IN_JVM);
+            run(HeldRun.crowded(HeldRun.SEED), 4 * HeldRun.LEAST_STEPS);
             for (Trace trace : Trace.all()) {
                 if (trace.toString().startsWith("holds")) {
                     assertEquals(trace.lines(), trace.replay(new TestedBackend("faulty", this::open)));
@@ -147,10 +145,10 @@ class PlantedHoldFaultsTest {
         }
     }
 
-    private void run(HeldRun run) {
+    private void run(HeldRun run, int steps) {
         ManualTime time = new ManualTime();
         try (Backend backend = open(time)) {
-            run.against(backend, time, STEPS);
+            run.against(backend, time, steps);
         }
     }
 

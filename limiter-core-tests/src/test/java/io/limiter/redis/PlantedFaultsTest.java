@@ -20,14 +20,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.exceptions.JedisDataException;
 
-/** A kit that finds nothing proves nothing: faults planted in the scripts, each of which the traffic must find. */
+/** A kit that finds nothing proves nothing: faults planted in the scripts, each of which what every build runs must find. */
 @Tag("soak")
 class PlantedFaultsTest {
-    /** As many as TrafficContractTest makes before a release. */
-    private static final int STEPS = Integer.getInteger("limiter.traffic.steps", 10_000);
-
-    private static final int HELD_STEPS = Integer.getInteger("limiter.traffic.steps", 4_000);
-    private static final long SEED = 42;
     private static final AtomicInteger RUNS = new AtomicInteger();
 
     @ParameterizedTest
@@ -55,9 +50,11 @@ class PlantedFaultsTest {
 
     private static String findings(Algorithm algorithm, PlantedFault fault) {
         return findings(fault, (backend, time, prefix) -> {
-            TrafficRun.of(algorithm, SEED).against(backend, time, STEPS);
+            TrafficRun traffic = TrafficRun.of(algorithm, TrafficRun.SEED);
+            traffic.against(backend, time, traffic.leastSteps());
             if (algorithm == Algorithm.ALLOTMENT) {
-                TrafficRun.ofLargeStock(SEED).against(backend, time, STEPS / 2);
+                TrafficRun large = TrafficRun.ofLargeStock(TrafficRun.SEED);
+                large.against(backend, time, large.leastSteps());
             }
             for (Trace trace : Trace.all()) {
                 assertEquals(
@@ -74,7 +71,8 @@ class PlantedFaultsTest {
         return HeldRun.algorithms().stream()
                 .map(algorithm -> findings(
                         fault,
-                        (backend, time, prefix) -> HeldRun.of(algorithm, SEED).against(backend, time, HELD_STEPS)))
+                        (backend, time, prefix) ->
+                                HeldRun.of(algorithm, HeldRun.SEED).against(backend, time, HeldRun.LEAST_STEPS)))
                 .filter(found -> !found.isEmpty())
                 .findFirst()
                 .orElse("");

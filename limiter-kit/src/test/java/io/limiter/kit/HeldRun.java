@@ -26,6 +26,12 @@ import java.util.Set;
  * reservation no more is used and held than the limit, but for what was charged above estimates.
  */
 public final class HeldRun {
+    /** With this one and so many steps every planted fault is found, in the scripts and in this JVM. */
+    public static final long SEED = Long.getLong("limiter.traffic.seed", 20_261_124L);
+
+    public static final int LEAST_STEPS = 1_500;
+    public static final int LEAST_STEPS_IN_JVM = 5_000;
+
     /** After one step of this number the times in the answer of the backend are checked; those of the model after each. */
     private static final int ASKED_AGAIN = 16;
 

@@ -25,6 +25,13 @@ import java.util.function.Supplier;
 
 /** Runs seeded traffic against a backend and compares every answer with the naive model, field by field. */
 public final class TrafficRun {
+    /** With this one {@link #leastSteps()}, and the traces, find every planted fault. */
+    public static final long SEED = Long.getLong("limiter.traffic.seed", 42);
+
+    private static final int STEPS = 750;
+    /** Some of its states are rare. */
+    private static final int STEPS_OF_STOCK = 5_000;
+
     /** After one step of this number the times in the answer of the backend are checked; those of the model after each. */
     private static final int ASKED_AGAIN = 16;
 
@@ -33,6 +40,7 @@ public final class TrafficRun {
 
     private final Supplier<Traffic.Step> traffic;
     private final String name;
+    private final int leastSteps;
     private final NaiveLimiter model = new NaiveLimiter();
     private final List<Decision> decisions = new ArrayList<>();
     /** When the calls in flight of each decision began, or the clock stepped back to. */
@@ -44,24 +52,36 @@ public final class TrafficRun {
     private int denials;
     private int remembered;
 
-    private TrafficRun(Supplier<Traffic.Step> traffic, String name) {
+    private TrafficRun(Supplier<Traffic.Step> traffic, String name, int leastSteps) {
         this.traffic = traffic;
         this.name = name;
+        this.leastSteps = leastSteps;
     }
 
     /** Traffic on limits of one algorithm. */
     public static TrafficRun of(Algorithm algorithm, long seed) {
-        return new TrafficRun(Traffic.of(algorithm, seed)::next, algorithm + ", seed " + seed);
+        int leastSteps = algorithm == Algorithm.ALLOTMENT ? STEPS_OF_STOCK : STEPS;
+        return new TrafficRun(Traffic.of(algorithm, seed)::next, algorithm + ", seed " + seed, leastSteps);
     }
 
     /** Traffic on several limits of all algorithms, with several charges a call. */
     public static TrafficRun mixed(long seed) {
-        return new TrafficRun(Traffic.mixed(seed)::next, "mixed, seed " + seed);
+        return new TrafficRun(Traffic.mixed(seed)::next, "mixed, seed " + seed, STEPS);
     }
 
     /** Traffic on one stock with hundreds of holds. */
     public static TrafficRun ofLargeStock(long seed) {
-        return new TrafficRun(new LargeStock(seed)::next, "large stock, seed " + seed);
+        return new TrafficRun(new LargeStock(seed)::next, "large stock, seed " + seed, STEPS_OF_STOCK);
+    }
+
+    /** How many steps every build makes. */
+    public int leastSteps() {
+        return leastSteps;
+    }
+
+    /** How many steps this build makes. */
+    public int steps() {
+        return Integer.getInteger("limiter.traffic.steps", Repeats.of(leastSteps, 10_000));
     }
 
     /**

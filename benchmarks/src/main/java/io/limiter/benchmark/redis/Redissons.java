@@ -22,11 +22,23 @@ final class Redissons {
         return config;
     }
 
-    /** Set up as docs/redis.md advises an application, and as the limiter sets up its own. */
-    static Config likeOurs(String address) {
+    /**
+     * Set up as docs/redis.md advises an application, and as the limiter sets up its own.
+     *
+     * @param addresses that of a server, or those of masters of a cluster with commas between
+     */
+    static Config likeOurs(String addresses) {
         Config config = new Config().setNettyThreads(2).setThreads(2);
+        if (addresses.contains(",")) {
+            config.useClusterServers()
+                    .addNodeAddress(addresses.split(","))
+                    .setMasterConnectionPoolSize(4)
+                    .setMasterConnectionMinimumIdleSize(1)
+                    .setPingConnectionInterval(1_000);
+            return config;
+        }
         config.useSingleServer()
-                .setAddress(address)
+                .setAddress(addresses)
                 .setConnectionPoolSize(4)
                 .setConnectionMinimumIdleSize(1)
                 .setPingConnectionInterval(1_000);
