@@ -404,6 +404,20 @@ class WaitingTest {
         assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
     }
 
+    @Test
+    void aPolicyThatIsReplacedDuringTheFirstQuestionIsAskedAtOnce() {
+        limiter.announce(SLOW);
+        ask(SLOW, SECOND);
+        backend.holdsBack = true;
+        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
+        limiter.announce(FAST);
+        backend.holdsBack = false;
+        backend.answer();
+        timer.run();
+        assertTrue(waits.join().allowed());
+        assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
+    }
+
     /** Nothing decides under a policy that is gone, and nobody waits for it until the end of the wait. */
     @Test
     void callsThatWaitForAPolicyThatIsRemovedAreDeniedAtOnce() {

@@ -30,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
@@ -237,6 +238,29 @@ class FlightsOnRedisTest {
             first.close();
             above.close();
             Await.until("nothing is in flight", () -> free(two, CALLS) == 2);
+        }
+    }
+
+    /** With a hold of a second: 3 333, of which each takes 100 µs of a third of a second. */
+    @Test
+    void noMoreBeginThanCanBeRenewed() {
+        Policy many = Policy.of("many", Limit.concurrent(10_000, Duration.ofSeconds(1)))
+                .withFailureMode(FailureMode.DENY);
+        PermitRequest request = PermitRequest.of(many, KEY, 1).withEnd();
+        List<Decision> begun = new ArrayList<>();
+        try (LogLines lines = new LogLines().about("policy 'many'")) {
+            RateLimiter one = open();
+            Decision last;
+            do {
+                one.acquireEachAsync(Collections.nCopies(100, request)).forEach(each -> begun.add(each.join()));
+                last = begun.get(begun.size() - 1);
+            } while (last.allowed() && begun.size() < 4_000);
+            assertEquals(Decision.Source.CACHED_DENIAL, last.source());
+            assertEquals(
+                    Decision.Source.CACHED_DENIAL, one.tryAcquire(request).source());
+            assertEquals(1, lines.of(Level.WARN, "RL-417").size());
+            begun.forEach(one::end);
+            Await.until("a further one may begin", () -> one.tryAcquire(request).allowed());
         }
     }
 

@@ -79,7 +79,7 @@ final class WaitQueue {
         WaitQueue queue;
 
         private @Nullable Future<?> timeout;
-        /** Whether quota came back while it asked: then its denial may be older. */
+        /** Whether quota came back, or its policy was replaced, while it asked: then its denial may be older. */
         volatile boolean isStale;
 
         Waiter(PermitRequest request, long sinceMicros) {

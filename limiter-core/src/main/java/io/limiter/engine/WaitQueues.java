@@ -260,7 +260,11 @@ final class WaitQueues {
     }
 
     /** Calls that wait under an earlier policy of that name ask under this one; those that wait for it, at once. */
-    void renew(Policy policy) {
+    synchronized void renew(Policy policy) {
+        asking.forEach(waiter -> {
+            waiter.renew(policy);
+            waiter.isStale |= waiter.charges.stream().anyMatch(charge -> charge.policy() == policy);
+        });
         hurryIf(queue -> {
             queue.waiters.forEach(waiter -> waiter.renew(policy));
             return queue.place.policy().equals(policy.name());

@@ -55,18 +55,19 @@ abstract class Decisions implements Backend {
 
     @Override
     public CompletableFuture<Decision> decide(List<Charge> charges, Mode mode) {
-        return decide(charges, mode, null);
+        return decide(charges, mode, null, connection::send);
     }
 
     @Override
     public CompletableFuture<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        return decide(charges, Mode.TAKE, Held.of(terms));
+        return decide(charges, Mode.TAKE, Held.of(terms), connection::send);
     }
 
-    private CompletableFuture<Decision> decide(List<Charge> charges, Mode mode, @Nullable Held held) {
+    private CompletableFuture<Decision> decide(
+            List<Charge> charges, Mode mode, @Nullable Held held, Consumer<Call> sender) {
         Decision known = known(charges, mode);
         return known == null
-                ? askRedis(charges, mode, held, connection::send)
+                ? askRedis(charges, mode, held, sender)
                 : CompletableFuture.completedFuture(known);
     }
 
@@ -74,7 +75,7 @@ abstract class Decisions implements Backend {
     public List<CompletableFuture<Decision>> decideEach(List<Charge> charges) {
         List<Call> calls = new ArrayList<>();
         List<CompletableFuture<Decision>> decisions = charges.stream()
-                .map(charge -> askRedis(List.of(charge), Mode.TAKE, null, calls::add))
+                .map(charge -> decide(List.of(charge), Mode.TAKE, null, calls::add))
                 .toList();
         connection.send(calls);
         return decisions;

@@ -254,8 +254,12 @@ final class LettuceTransport implements Transport {
         });
     }
 
-    /** @param error {@code MOVED} or {@code ASK}, the slot, and the address */
-    private void follow(String[] error, Errand errand, int again) {
+    /**
+     * Synchronized as {@link #setMasters}, which ends a node that has no slot.
+     *
+     * @param error {@code MOVED} or {@code ASK}, the slot, and the address
+     */
+    private synchronized void follow(String[] error, Errand errand, int again) {
         int colon = error[2].lastIndexOf(':');
         Node to = node(error[2].substring(0, colon), Integer.parseInt(error[2].substring(colon + 1)));
         if (error[0].equals("MOVED")) {

@@ -7,6 +7,7 @@ import io.limiter.redis.RedisBackend;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -61,9 +62,14 @@ public final class ControlTool {
             err.println(failed.getMessage());
             return UNREACHABLE;
         } catch (IllegalArgumentException | IOException wrong) {
-            err.println(wrong.getMessage() + "\nhelp: java -jar limiter-tools.jar help");
+            err.println(reason(wrong) + "\nhelp: java -jar limiter-tools.jar help");
             return WRONG;
         }
+    }
+
+    /** What is wrong. The message of a file that is missing is its name only. */
+    static String reason(Exception wrong) {
+        return wrong instanceof NoSuchFileException ? "there is no file " + wrong.getMessage() : wrong.getMessage();
     }
 
     private Control.Answer run() throws IOException {

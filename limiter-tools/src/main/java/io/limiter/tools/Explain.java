@@ -52,7 +52,7 @@ final class Explain {
             new Explain(arguments).run(out);
             return 0;
         } catch (IllegalArgumentException | IOException wrong) {
-            err.println(wrong.getMessage());
+            err.println(ControlTool.reason(wrong));
             return 2;
         }
     }

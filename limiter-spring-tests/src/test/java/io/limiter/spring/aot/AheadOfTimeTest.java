@@ -103,7 +103,16 @@ class AheadOfTimeTest {
         public String call(String who) {
             return who;
         }
+
+        @RateLimited(value = "tokens", key = "global", permits = "10", settle = "@settleBean.of(#result.usage)")
+        public Answer answer(String question) {
+            return new Answer(new Usage(1));
+        }
     }
+
+    public record Answer(Usage usage) {}
+
+    public record Usage(int tokens) {}
 
     @Component("planBean")
     static class PlanBean {}
@@ -119,6 +128,9 @@ class AheadOfTimeTest {
 
     @Component("conditionBean")
     static class ConditionBean {}
+
+    @Component("settleBean")
+    static class SettleBean {}
 
     public interface Greeting {
         String greet();
@@ -202,7 +214,7 @@ class AheadOfTimeTest {
     }
 
     @Test
-    void theBeansOfAllExpressionsAreCalledByReflection() {
+    void theBeansOfAllExpressionsAreCalledByReflection() throws Exception {
         RuntimeHints hints = process(
                         App.OfClasses.class,
                         Desk.class,
@@ -210,11 +222,12 @@ class AheadOfTimeTest {
                         KeyBean.class,
                         MemberBean.class,
                         PermitsBean.class,
-                        ConditionBean.class)
+                        ConditionBean.class,
+                        SettleBean.class)
                 .generation()
                 .getRuntimeHints();
         for (Class<?> named :
-                List.of(PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class)) {
+                List.of(PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class, SettleBean.class)) {
             assertTrue(
                     RuntimeHintsPredicates.reflection()
                             .onType(named)
@@ -222,6 +235,8 @@ class AheadOfTimeTest {
                             .test(hints),
                     named::getName);
         }
+        invokes(hints, Answer.class, "usage");
+        invokes(hints, Usage.class, "tokens");
     }
 
     @Test

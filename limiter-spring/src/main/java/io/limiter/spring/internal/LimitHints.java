@@ -64,12 +64,13 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
             addType(type, hints);
             for (AnnotatedMethod method : methods) {
                 addParameters(method.specific(), hints);
+                addResult(method.specific(), hints);
                 for (MergedAnnotation<RateLimited> found : method.annotations()) {
                     // It may be a meta-annotation on an annotation of the application, which is read too.
                     for (MergedAnnotation<?> one = found; one != null; one = one.getMetaSource()) {
                         hints.registerType(one.getType(), MemberCategory.INVOKE_DECLARED_METHODS);
                     }
-                    Stream.of("key", "member", "permits", "plan", "condition")
+                    Stream.of("key", "member", "permits", "plan", "condition", "settle")
                             .flatMap(attribute ->
                                     BEAN.matcher(found.getString(attribute)).results())
                             .map(match -> match.group(1))
@@ -88,6 +89,12 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         for (Class<?> type : method.getParameterTypes()) {
             hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
         }
+    }
+
+    /** What {@code settle} may read. */
+    private static void addResult(Method method, ReflectionHints hints) {
+        new BindingReflectionHintsRegistrar().registerReflectionHints(hints, method.getGenericReturnType());
+        hints.registerType(method.getReturnType(), MemberCategory.INVOKE_PUBLIC_METHODS);
     }
 
     private static void addType(Class<?> type, ReflectionHints hints) {
