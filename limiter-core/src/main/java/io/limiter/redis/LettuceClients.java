@@ -10,7 +10,6 @@ import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +43,7 @@ record LettuceClients(
             .build();
 
     /** On what a client of the application has. */
-    static RedisClients given(AbstractRedisClient client, List<RedisURI> addresses) {
+    static RedisClients given(AbstractRedisClient client, ClientOptions options, List<RedisURI> addresses) {
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException(
                     "RL-116 a client of Lettuce does not expose its address; write"
@@ -56,8 +55,8 @@ record LettuceClients(
                     "RL-116 a RedisClient has one address, and here are several; write"
                             + " lettuce(RedisClusterClient.create(List.of(addresses)), addresses) if they are nodes of a cluster");
         }
-        return new LettuceClients(
-                "Redis", List.copyOf(addresses), isCluster, client.getOptions(), client.getResources());
+        String name = LettuceTransport.name(addresses.get(0));
+        return new LettuceClients(name, List.copyOf(addresses), isCluster, options, client.getResources());
     }
 
     /** A small client of ours to the addresses. */
@@ -97,7 +96,6 @@ record LettuceClients(
                 : ClientResources.builder()
                         .ioThreadPoolSize(THREADS)
                         .computationThreadPoolSize(THREADS)
-                        .commandLatencyRecorder(CommandLatencyRecorder.disabled())
                         .build();
         RedisClient client = RedisClient.create(resources);
         // Nothing is sent again, waits for a reconnection, or is refused or given up by Lettuce while a caller waits.

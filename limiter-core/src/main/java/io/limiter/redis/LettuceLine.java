@@ -6,10 +6,13 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -28,57 +31,55 @@ final class LettuceLine {
     private record Open(StatefulRedisConnection<String, String> connection, ConnectionLost lost) {}
 
     private final RedisClient client;
-    private final RedisURI uri;
+    final RedisURI uri;
     private final ScheduledExecutorService timer;
-    private final Executor writer;
     /** Called when the connection closes by itself. */
     volatile Runnable onLost = () -> {};
 
     // Guarded by this.
     private @Nullable CompletableFuture<Open> open;
-    private boolean ended;
 
-    /** @param writer where commands are handed to the client */
-    LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer, Executor writer) {
+    LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer) {
         this.client = client;
         this.uri = uri;
         this.timer = timer;
-        this.writer = writer;
     }
 
     /**
      * Sends a command, at most once.
      *
-     * @param before a command whose reply nobody needs, sent just before it; null for none
+     * @param asks whether {@code ASKING} is sent just before it
      * @param isWanted whether it is still to be sent when there is a connection
      */
-    void send(@Nullable List<?> before, List<?> words, BooleanSupplier isWanted, Command.Receiver receiver) {
-        writer.execute(() -> opened().whenComplete((to, failure) -> {
+    void send(boolean asks, List<?> words, BooleanSupplier isWanted, Command.Receiver receiver) {
+        opened().whenComplete((to, failure) -> {
             if (failure != null) {
                 receiver.accept(null, ErrorReply.of(failure, LettuceLine::refusal));
             } else if (!isWanted.getAsBoolean()) {
                 receiver.accept(null, new ConnectionLost("its callers gave up before there was a connection"));
             } else {
-                if (before != null) {
-                    to.connection.dispatch(new LettuceCommand(before, (reply, failed) -> {}));
+                RedisAsyncCommands<String, String> redis = to.connection.async();
+                if (asks) {
+                    redis.asking();
                 }
-                to.connection.dispatch(new LettuceCommand(words, (reply, failed) -> {
-                    boolean isReply = failed == null || failed instanceof ErrorReply;
+                CommandArgs<String, String> rest = new CommandArgs<>(StringCodec.UTF8);
+                words.subList(1, words.size()).forEach(word -> rest.add((String) word));
+                CommandType name = CommandType.valueOf((String) words.get(0));
+                redis.dispatch(name, new ArrayOutput<>(StringCodec.UTF8), rest).whenComplete((reply, failed) -> {
+                    Throwable error = failed == null ? null : ErrorReply.of(failed, LettuceLine::refusal);
+                    boolean isReply = error == null || error instanceof ErrorReply;
                     if (!isReply) {
                         // What follows in the stream may be the reply to another command.
                         drop(to);
                     }
-                    receiver.accept(reply, isReply ? failed : to.lost);
-                }));
+                    receiver.accept(reply, isReply ? error : to.lost);
+                });
             }
-        }));
+        });
     }
 
     private synchronized CompletableFuture<Open> opened() {
         CompletableFuture<Open> now = open;
-        if (ended) {
-            return CompletableFuture.failedFuture(new ConnectionLost("its server has no keys any more"));
-        }
         if (now == null || now.isCompletedExceptionally()) {
             // Also what it throws fails the call: the application may have ended its threads.
             now = CompletableFuture.completedFuture(uri)
@@ -115,15 +116,10 @@ final class LettuceLine {
         onLost.run();
     }
 
-    /**
-     * This connection is not used any more; it has a moment for what is on its way.
-     *
-     * @param isLast whether later commands fail, instead of opening another one
-     */
-    synchronized void retire(boolean isLast) {
+    /** Later commands open another connection; this one has a moment for what is on its way. */
+    synchronized void retire() {
         CompletableFuture<Open> former = open;
         open = null;
-        ended |= isLast;
         if (former != null) {
             former.thenAccept(last -> timer.schedule(last.connection::closeAsync, RETIRED_SECONDS, TimeUnit.SECONDS));
         }

@@ -6,8 +6,8 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,12 +15,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -39,37 +37,24 @@ final class LettuceTransport implements Transport {
 
     private static final long SHUTDOWN_SECONDS = 2;
 
-    /** A server, or the master that sentinels know. */
-    private static final class Node {
-        final RedisURI uri;
-        final LettuceLine line;
-        /** Commands are handed over on one thread: what follows {@code ASKING} must be the next. */
-        final LettuceLine other;
-
-        Node(RedisClient client, RedisURI uri, ScheduledExecutorService timer) {
-            this.uri = uri;
-            this.line = new LettuceLine(client, uri, timer, Runnable::run);
-            this.other = new LettuceLine(client, uri, timer, timer);
-        }
-
-        void retire(boolean isLast) {
-            line.retire(isLast);
-            other.retire(isLast);
+    /** A server, or the master that sentinels know: its connection for scripts, and the one for everything else. */
+    private record Node(LettuceLine line, LettuceLine other) {
+        void retire() {
+            line.retire();
+            other.retire();
         }
     }
 
     /**
-     * A command to the master that has a key.
+     * Words to the master that has a key.
      *
-     * @param script what it names by its hash, to be loaded where it is not known; null for another command
-     * @param follows whether it follows its key to another master
+     * @param command whose words they are: it has a script, and may give up; null for words that are no decision
      */
-    private record Errand(
-            List<?> words,
-            @Nullable Script script,
-            boolean follows,
-            BooleanSupplier isWanted,
-            Command.Receiver receiver) {}
+    private record Errand(List<?> words, @Nullable Command command, Command.Receiver receiver) {
+        boolean isWanted() {
+            return command == null || command.isWanted();
+        }
+    }
 
     private final RedisClient client;
     private final @Nullable ClientResources own;
@@ -77,14 +62,12 @@ final class LettuceTransport implements Transport {
     private final ScheduledExecutorService timer;
     /** A server, a master that sentinels know, or those of a cluster that were named in the beginning. */
     private final List<Node> first;
-    /** Those of a cluster that have slots now, and those that were seen since the last second, by address. */
+    /** All that were seen in a cluster, by address; those that have no slots now lose their connections within a second. */
     private final Map<String, Node> nodes = new ConcurrentHashMap<>();
     /** The master of each slot; without a cluster all have the first. */
     private final AtomicReferenceArray<@Nullable Node> slots;
 
     private volatile Set<Node> masters = Set.of();
-    /** The node that answered last. To ask one that is down costs a timeout. */
-    private volatile Node informant;
 
     /**
      * @param own what ends with the client; null if it is the application's
@@ -102,8 +85,7 @@ final class LettuceTransport implements Transport {
         this.cluster = cluster;
         this.timer = timer;
         this.slots = new AtomicReferenceArray<>(cluster ? SlotHash.SLOT_COUNT : 1);
-        this.first = addresses.stream().map(uri -> new Node(client, uri, timer)).toList();
-        this.informant = first.get(0);
+        this.first = addresses.stream().map(this::node).toList();
         if (cluster) {
             watch();
         } else {
@@ -131,14 +113,7 @@ final class LettuceTransport implements Transport {
     @Override
     public Collection<?> masters() {
         if (masters.isEmpty()) {
-            try {
-                refresh().get();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw RedisFailure.closed();
-            } catch (ExecutionException e) {
-                throw RedisFailure.of(e);
-            }
+            RedisFailure.await(refresh(), Duration.ofMinutes(1));
         }
         return masters;
     }
@@ -147,24 +122,20 @@ final class LettuceTransport implements Transport {
         refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
     }
 
-    /** Asks for the masters: who answered last, then the others, and in the end those that were named. */
+    /** Asks for the masters: one of them, then the others, and in the end those that were named. */
     private CompletableFuture<Void> refresh() {
-        Set<Node> all = new LinkedHashSet<>(List.of(informant));
-        all.addAll(masters);
+        Set<Node> all = new LinkedHashSet<>(masters);
         all.addAll(first);
-        return refresh(all.iterator());
-    }
-
-    private CompletableFuture<Void> refresh(Iterator<Node> sources) {
-        Node source = sources.next();
-        return ask(source, List.of("CLUSTER", "NODES"))
-                .thenAccept(reply -> setMasters(source, (String) reply.get(0)))
-                .exceptionallyCompose(
-                        failure -> sources.hasNext() ? refresh(sources) : CompletableFuture.failedFuture(failure));
+        CompletableFuture<Void> known = CompletableFuture.failedFuture(new ConnectionLost("nobody was asked"));
+        for (Node source : all) {
+            known = known.exceptionallyCompose(silent -> ask(source, List.of("CLUSTER", "NODES"))
+                    .thenAccept(reply -> setMasters(source, (String) reply.get(0))));
+        }
+        return known;
     }
 
     private CompletableFuture<List<Object>> ask(Node node, List<String> words) {
-        return byOther(node, receiver -> new Errand(words, null, true, () -> true, receiver));
+        return byOther(node, receiver -> new Errand(words, null, receiver));
     }
 
     /** By the other connection of a node, which is replaced if there is no answer in time: the network may have dropped it silently. */
@@ -177,10 +148,10 @@ final class LettuceTransport implements Transport {
                 answer.completeExceptionally(failure);
             }
         };
-        send(node.other, null, errand.apply(receiver), AGAIN);
-        after(node.uri.getTimeout().toNanos() / 1_000, () -> {
+        send(node.other, false, errand.apply(receiver), AGAIN);
+        after(node.line.uri.getTimeout().toNanos() / 1_000, () -> {
             if (answer.completeExceptionally(new TimeoutException())) {
-                node.other.retire(false);
+                node.other.retire();
             }
         });
         return answer;
@@ -190,7 +161,7 @@ final class LettuceTransport implements Transport {
         Set<Node> all = new LinkedHashSet<>();
         for (RedisClusterNode one : ClusterPartitionParser.parse(reply)) {
             // A node that does not know its own address has the one at which it was asked.
-            RedisURI at = Objects.requireNonNullElse(one.getUri(), source.uri);
+            RedisURI at = Objects.requireNonNullElse(one.getUri(), source.line.uri);
             if (!one.getSlots().isEmpty()) {
                 Node master = node(at.getHost(), at.getPort());
                 one.forEachSlot(slot -> slots.set(slot, master));
@@ -202,20 +173,26 @@ final class LettuceTransport implements Transport {
             throw new ErrorReply("CLUSTERDOWN no master has a slot");
         }
         masters = all;
-        informant = source;
-        nodes.values().stream().filter(node -> !all.contains(node)).forEach(former -> former.retire(true));
-        nodes.values().retainAll(all);
-        first.forEach(seed -> seed.retire(false));
+        nodes.values().stream().filter(node -> !all.contains(node)).forEach(Node::retire);
+        first.forEach(Node::retire);
     }
 
     private Node node(String host, int port) {
-        RedisURI.Builder uri = RedisURI.builder(first.get(0).uri).withHost(host).withPort(port);
-        return nodes.computeIfAbsent(host + ":" + port, address -> new Node(client, uri.build(), timer));
+        RedisURI.Builder uri = RedisURI.builder(first.get(0).line.uri).withHost(host).withPort(port);
+        return nodes.computeIfAbsent(host + ":" + port, address -> node(uri.build()));
+    }
+
+    private Node node(RedisURI uri) {
+        return new Node(new LettuceLine(client, uri, timer), new LettuceLine(client, uri, timer));
     }
 
     @Override
     public String name(Object master) {
-        RedisURI uri = ((Node) master).uri;
+        return name(((Node) master).line.uri);
+    }
+
+    /** The name of a server, or of the master that sentinels know. */
+    static String name(RedisURI uri) {
         return uri.getSentinelMasterId() == null
                 ? "Redis at " + uri.getHost() + ":" + uri.getPort()
                 : "the Redis master " + uri.getSentinelMasterId();
@@ -223,27 +200,22 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void run(Object master, Command command, Command.Receiver receiver) {
-        send(((Node) master).line, null, errand(command, receiver), AGAIN);
+        send(((Node) master).line, false, new Errand(command.words(), command, receiver), AGAIN);
     }
 
-    private static Errand errand(Command command, Command.Receiver receiver) {
-        return new Errand(command.words(), command.script(), command.isAlone(), command::isWanted, receiver);
-    }
-
-    /** @param before {@code ASKING}, or null */
-    private void send(LettuceLine line, @Nullable List<String> before, Errand errand, int again) {
-        line.send(before, errand.words, errand.isWanted, (reply, failure) -> {
+    /** @param asks whether {@code ASKING} goes before it */
+    private void send(LettuceLine line, boolean asks, Errand errand, int again) {
+        line.send(asks, errand.words, errand::isWanted, (reply, failure) -> {
             String error = failure instanceof ErrorReply ? String.valueOf(failure.getMessage()) : "";
-            Script script = error.startsWith("NOSCRIPT") ? errand.script : null;
-            boolean isElsewhere =
-                    cluster && errand.follows && ELSEWHERE.matcher(error).matches();
-            if (again > 0 && isElsewhere) {
+            Command command = errand.command;
+            boolean follows = cluster && (command == null || command.isAlone());
+            if (again > 0 && follows && ELSEWHERE.matcher(error).matches()) {
                 follow(error.split(" "), errand, again - 1);
-            } else if (again > 0 && script != null) {
-                List<String> load = List.of("SCRIPT", "LOAD", script.text());
-                line.send(null, load, errand.isWanted, (sha, notLoaded) -> {
+            } else if (again > 0 && command != null && error.startsWith("NOSCRIPT")) {
+                List<String> load = List.of("SCRIPT", "LOAD", command.script().text());
+                line.send(false, load, errand::isWanted, (sha, notLoaded) -> {
                     if (notLoaded == null) {
-                        send(line, before, errand, again - 1);
+                        send(line, asks, errand, again - 1);
                     } else {
                         errand.receiver.accept(null, notLoaded);
                     }
@@ -265,9 +237,9 @@ final class LettuceTransport implements Transport {
         if (error[0].equals("MOVED")) {
             // So that only the first call to a slot that has moved costs a second question.
             slots.set(Integer.parseInt(error[1]), to);
-            send(to.line, null, errand, again);
+            send(to.line, false, errand, again);
         } else {
-            send(to.other, List.of("ASKING"), errand, again);
+            send(to.other, true, errand, again);
         }
     }
 
@@ -278,7 +250,7 @@ final class LettuceTransport implements Transport {
 
     @Override
     public boolean renew(Object master) {
-        ((Node) master).retire(false);
+        ((Node) master).retire();
         return true;
     }
 
@@ -286,9 +258,9 @@ final class LettuceTransport implements Transport {
     @Override
     public void probe(Object master, Command command, Command.Receiver receiver) {
         Node node = (Node) master;
-        byOther(node, answer -> errand(command, answer)).whenComplete((reply, failure) -> {
+        byOther(node, answer -> new Errand(command.words(), command, answer)).whenComplete((reply, failure) -> {
             if (failure == null) {
-                node.line.retire(false);
+                node.line.retire();
             }
             receiver.accept(reply, failure);
         });

@@ -10,11 +10,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -103,13 +100,10 @@ public final class PlainCommands implements AutoCloseable {
             keys.forEach(key -> pending.add(redis.ask(key, question.apply(key))));
             List<List<?>> answers = new ArrayList<>();
             for (Future<? extends List<?>> one : pending) {
-                answers.add(one.get(longest.toMillis(), TimeUnit.MILLISECONDS));
+                answers.add(RedisFailure.await(one, longest));
             }
             return answers;
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-            throw RedisFailure.closed();
-        } catch (ExecutionException | TimeoutException | RuntimeException failed) {
+        } catch (RuntimeException failed) {
             throw RedisFailure.of(failed);
         }
     }

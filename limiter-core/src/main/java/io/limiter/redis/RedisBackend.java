@@ -1,11 +1,13 @@
 package io.limiter.redis;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Policy;
 import io.limiter.TimeSource;
+import io.limiter.internal.Access;
 import io.limiter.internal.KeyHash;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -131,7 +133,13 @@ public final class RedisBackend extends Decisions {
          * @throws IllegalArgumentException RL-116 if there is none, or there are several for a plain {@code RedisClient}
          */
         public Builder lettuce(AbstractRedisClient client, RedisURI... at) {
-            this.given = LettuceClients.given(client, List.of(at));
+            return lettuce(Access.LIBRARY, client, client.getOptions(), List.of(at));
+        }
+
+        /** The same, with other options than the client has. */
+        public Builder lettuce(Access library, AbstractRedisClient client, ClientOptions options, List<RedisURI> at) {
+            Objects.requireNonNull(library, "library");
+            this.given = LettuceClients.given(client, options, at);
             return this;
         }
 

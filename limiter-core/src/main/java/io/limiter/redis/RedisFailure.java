@@ -3,11 +3,14 @@ package io.limiter.redis;
 import io.limiter.BackendException;
 import io.limiter.BackendException.Kind;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -82,6 +85,22 @@ final class RedisFailure {
     private static final int DEEPEST_CAUSE = 10;
 
     private RedisFailure() {}
+
+    /**
+     * Waits for an answer. An interrupt is kept.
+     *
+     * @throws BackendException if there is none in time, or an error
+     */
+    static <T> T await(Future<T> answer, Duration longest) {
+        try {
+            return answer.get(longest.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+            throw closed();
+        } catch (ExecutionException | TimeoutException failed) {
+            throw of(failed);
+        }
+    }
 
     static BackendException of(Throwable failure) {
         Throwable[] causes = causes(failure);

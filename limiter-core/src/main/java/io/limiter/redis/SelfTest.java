@@ -10,15 +10,13 @@ import io.limiter.internal.Algorithm;
 import io.limiter.internal.Throttle;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -258,26 +256,18 @@ final class SelfTest {
                 command,
                 (reply, failure) ->
                         answer.complete(command.replies(reply, failure).get(0)));
-        try {
-            Object reply = answer.get(PATIENCE_MICROS, TimeUnit.MICROSECONDS);
-            if (!(reply instanceof Throwable error)) {
-                return reply;
-            }
-            BackendException failure = RedisFailure.of(error);
-            if (!RedisFailure.isAnswer(error)) {
-                throw failure;
-            }
-            String[] codeAndText = String.valueOf(failure.getMessage()).split(" ", 2);
-            found.putIfAbsent(
-                    codeAndText[0],
-                    codeAndText[1] + " (script " + command.script().name() + ")");
-            return failure;
-        } catch (ExecutionException | TimeoutException e) {
-            throw RedisFailure.of(e);
-        } catch (InterruptedException closing) {
-            Thread.currentThread().interrupt();
-            throw RedisFailure.closed();
+        Object reply = RedisFailure.await(answer, Duration.of(PATIENCE_MICROS, ChronoUnit.MICROS));
+        if (!(reply instanceof Throwable error)) {
+            return reply;
         }
+        BackendException failure = RedisFailure.of(error);
+        if (!RedisFailure.isAnswer(error)) {
+            throw failure;
+        }
+        String[] codeAndText = String.valueOf(failure.getMessage()).split(" ", 2);
+        found.putIfAbsent(
+                codeAndText[0], codeAndText[1] + " (script " + command.script().name() + ")");
+        return failure;
     }
 
     /** An unused key that is on the master. */

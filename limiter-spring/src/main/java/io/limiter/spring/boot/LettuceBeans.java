@@ -2,16 +2,12 @@ package io.limiter.spring.boot;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.cluster.ClusterClientOptions;
-import io.lettuce.core.cluster.RedisClusterClient;
+import io.limiter.internal.Access;
 import io.limiter.redis.RedisBackend;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.ssl.SslBundles;
@@ -32,8 +28,6 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  * TLS and threads are used, not its connections. This class must not be loaded without Spring Data Redis and Lettuce.
  */
 final class LettuceBeans {
-    private static final Logger LOG = LoggerFactory.getLogger(LettuceBeans.class);
-
     private LettuceBeans() {}
 
     /**
@@ -59,19 +53,14 @@ final class LettuceBeans {
                     + " setEarlyStartup(true), or add limiter.redis.address = redis://127.0.0.1:6379");
         }
         List<RedisURI> at = addresses(factory);
-        List<RedisURI> all = with(at);
-        LOG.info(
-                "the limits are shared in Redis, through Spring Data's connection factory: {}",
-                all.stream()
-                        // A master that sentinels know has no address here.
-                        .filter(uri -> uri.getHost() != null)
-                        .map(uri -> uri.getHost() + ":" + uri.getPort())
-                        .toList());
         String bundle = environment.getProperty("spring.data.redis.ssl.bundle");
         AbstractRedisClient client = factory.getRequiredNativeClient();
+        ClientOptions options = client.getOptions();
         return redis.lettuce(
-                bundle == null ? client : reloading(client, at, beans.getBean(SslBundles.class), bundle),
-                at.toArray(RedisURI[]::new));
+                Access.LIBRARY,
+                client,
+                bundle == null ? options : reloading(options, beans.getBean(SslBundles.class), bundle),
+                at);
     }
 
     /** Those of nodes of a cluster, or one. */
@@ -96,14 +85,13 @@ final class LettuceBeans {
                                 : LettuceConverters.sentinelConfigurationToRedisURI(sentinels));
         RedisCredentialsProviderFactory logins =
                 client.getRedisCredentialsProviderFactory().orElseGet(() -> new RedisCredentialsProviderFactory() {});
-        with(at).forEach(uri -> {
+        Stream<RedisURI> withSentinels = at.stream()
+                .flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()));
+        withSentinels.forEach(uri -> {
             uri.setSsl(client.isUseSsl());
             uri.setStartTls(client.isStartTls());
             uri.setVerifyPeer(client.getVerifyMode());
             client.getClientName().ifPresent(uri::setClientName);
-            if (sentinels != null) {
-                uri.setCredentialsProvider(logins.createSentinelCredentialsProvider(sentinels));
-            }
         });
         at.forEach(uri -> {
             uri.setDatabase(factory.getDatabase());
@@ -117,18 +105,9 @@ final class LettuceBeans {
         return RedisURI.create(Objects.requireNonNull(node.getHost()), Objects.requireNonNull(node.getPort()));
     }
 
-    /** And their sentinels. */
-    private static List<RedisURI> with(List<RedisURI> at) {
-        return at.stream()
-                .flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()))
-                .toList();
-    }
-
-    /** One with the options of another, whose connections have the certificates that are there when they are opened. */
-    private static AbstractRedisClient reloading(
-            AbstractRedisClient client, List<RedisURI> at, SslBundles bundles, String name) {
-        ClientOptions given = client.getOptions();
-        ClientOptions options = given.mutate()
+    /** The same, for connections that have the certificates that are there when they are opened. */
+    private static ClientOptions reloading(ClientOptions given, SslBundles bundles, String name) {
+        return given.mutate()
                 .sslOptions(given.getSslOptions()
                         .mutate()
                         .sslContext(context -> {
@@ -137,13 +116,5 @@ final class LettuceBeans {
                         })
                         .build())
                 .build();
-        if (options instanceof ClusterClientOptions ofCluster) {
-            RedisClusterClient cluster = RedisClusterClient.create(client.getResources(), at);
-            cluster.setOptions(ofCluster);
-            return cluster;
-        }
-        RedisClient single = RedisClient.create(client.getResources());
-        single.setOptions(options);
-        return single;
     }
 }
