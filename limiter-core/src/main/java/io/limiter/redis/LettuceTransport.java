@@ -143,6 +143,7 @@ final class LettuceTransport implements Transport {
         return masters;
     }
 
+    /** Asks for the masters, again and again. */
     private void watch() {
         refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
     }
@@ -205,6 +206,7 @@ final class LettuceTransport implements Transport {
         informant = source;
         nodes.values().stream().filter(node -> !all.contains(node)).forEach(former -> former.retire(true));
         nodes.values().retainAll(all);
+        // The masters have connections of their own; a seed opens one again when it is asked.
         first.forEach(seed -> seed.retire(false));
     }
 
@@ -308,7 +310,8 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void close() {
-        // Whatever it throws: the application may have ended its threads before, and with them the connections.
+        // In a stage, so that what it throws is ignored: the application may have ended its threads before, and with
+        // them the connections.
         CompletableFuture.completedFuture(client)
                 .thenCompose(open -> open.shutdownAsync(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS))
                 .completeOnTimeout(null, SHUTDOWN_SECONDS, TimeUnit.SECONDS)
