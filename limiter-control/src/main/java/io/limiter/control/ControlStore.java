@@ -48,6 +48,10 @@ class ControlStore implements AutoCloseable {
         return key(group, name + ":" + version);
     }
 
+    private String reportsKey() {
+        return "limiter-report:{" + group + "}:instances";
+    }
+
     private List<String> read(List<String> keys, int mostBytes) {
         List<String> all = redis.texts(keys, mostBytes + 1);
         for (int i = 0; i < all.size(); i++) {
@@ -77,7 +81,12 @@ class ControlStore implements AutoCloseable {
         long version = version(head);
         List<String> keys = List.of(key("text", version), key("entries", version));
         List<String> read = read(keys, Published.Stored.MOST_BYTES);
-        return new Published.Stored(read.get(0), read.get(1)).published(head, () -> report(List.of()), signer);
+        return new Published.Stored(read.get(0), read.get(1)).published(head, this::timeMicros, signer);
+    }
+
+    /** The time of Redis, in microseconds. */
+    private long timeMicros() {
+        return report(List.of());
     }
 
     /** The published text of a version that is kept; empty for version 0, before anything was published. */
@@ -105,42 +114,45 @@ class ControlStore implements AutoCloseable {
         return all;
     }
 
-    /** Publishes a version over another one; false if that is not published any more. */
-    boolean publish(Published before, Control.Version by, String text, Collection<Entry> entries) {
-        Published.Stored next = Published.Stored.of(by.version(), text, entries, signer);
-        Instant now = Instant.parse(by.time());
+    /**
+     * Publishes a version over another one; false if that is not published any more.
+     *
+     * @param version the new one, with its author and time
+     */
+    boolean publish(Published before, Control.Version version, String text, Collection<Entry> entries) {
+        Published.Stored next = Published.Stored.of(version.version(), text, entries, signer);
+        Instant now = Instant.parse(version.time());
         long leftMillis = entries.stream()
                 .mapToLong(one -> now.until(one.until(), ChronoUnit.MILLIS))
                 .reduce(1, Math::max);
         List<String> keys = List.of(
                 key(group, "current"),
-                key("text", by.version()),
-                key("entries", by.version()),
-                key("change", by.version()),
+                key("text", version.version()),
+                key("entries", version.version()),
+                key("change", version.version()),
                 key("text", before.version()),
                 key("entries", before.version()),
-                key("text", by.version() - VERSIONS));
+                key("text", version.version() - VERSIONS));
         List<String> arguments = List.of(
                 before.head(),
                 next.head(),
                 next.record(),
                 next.entries(),
                 Long.toString(leftMillis),
-                by.record(signer));
+                version.record(signer));
         return run("publish", keys, arguments).get(0).equals("done");
     }
 
     /** Writes the report of an instance, or none; returns the time of Redis, in microseconds. */
     long report(List<String> nameAndReport) {
-        List<String> time = run("report", List.of("limiter-report:{" + group + "}:instances"), nameAndReport);
+        List<String> time = run("report", List.of(reportsKey()), nameAndReport);
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
     /** The reports of instances, by their names. */
     Map<String, Report> reports() {
         Map<String, Report> all = new TreeMap<>();
-        redis.fields("limiter-report:{" + group + "}:instances")
-                .forEach((name, line) -> all.put(Texts.plain(name), Report.of(line)));
+        redis.fields(reportsKey()).forEach((name, line) -> all.put(Texts.plain(name), Report.of(line)));
         return all;
     }
 

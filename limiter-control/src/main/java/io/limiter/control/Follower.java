@@ -122,10 +122,10 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         }
     }
 
-    /** Looks once. Never throws: what is wrong in Redis or in the instance must not keep switches from ending. */
+    /** Looks once. Throws only when it is interrupted: what is wrong in Redis or in the instance must not keep switches from ending. */
     private void poll() throws InterruptedException {
         step(() -> {
-            handleNotes();
+            handleLimiterChanges();
             if (inForce.steadyMicros() >= nextReportMicros) {
                 // Not at once: what names a policy may not have been made yet.
                 noteTargets();
@@ -296,7 +296,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     }
 
     /** Handles what the limiter has reported on other threads: {@link #noteDropped}, {@link #noteOwn}. */
-    private void handleNotes() {
+    private void handleLimiterChanges() {
         String why = whyDropped;
         if (why != null) {
             whyDropped = null;
@@ -326,6 +326,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         endNaming.run();
     }
 
+    /** None: it names what operators have set, not rules. */
     @Override
     public Stream<String> of(String policy, boolean shadow) {
         return Stream.of();

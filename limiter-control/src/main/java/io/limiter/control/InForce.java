@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The overrides and switches in force, and the time by which they end. One thread sets both; decisions read them. */
+/**
+ * The overrides and switches in force, the time by which they end, and what operators should know. The follower's thread sets all of it;
+ * decisions read the first two.
+ */
 final class InForce {
     /** No override has this key. */
     private static final PartitionKey SWITCH = PartitionKey.global();
@@ -39,7 +42,10 @@ final class InForce {
         all = Set.copyOf(next);
     }
 
-    /** The one that decides calls of a key to a policy: the strongest that has not ended; null for none. */
+    /**
+     * The one that decides calls of a key to a policy: a switch for all policies, else one of this policy, else the override of the key;
+     * none that has ended. Null for none.
+     */
     @Nullable
     Entry find(String policy, PartitionKey key) {
         Map<String, Map<PartitionKey, Entry>> now = byPolicy;

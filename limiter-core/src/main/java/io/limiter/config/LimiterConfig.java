@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LimiterConfig {
     private final Settings settings;
+    /** What it was built from: a copy that nobody changes, to build others of it and to read it again. */
     private final Builder text;
 
     private LimiterConfig(Settings settings, Builder text) {
@@ -152,6 +153,11 @@ public final class LimiterConfig {
 
         private Builder() {}
 
+        /**
+         * A copy.
+         *
+         * @param withOver also of what is laid over
+         */
         private Builder(Builder other, boolean withOver) {
             entries.addAll(other.entries);
             over.addAll(withOver ? other.over : List.of());

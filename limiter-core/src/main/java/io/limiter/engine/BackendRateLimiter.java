@@ -300,6 +300,7 @@ final class BackendRateLimiter extends RateLimiter {
         return Returns.orUndone(onExecutor(counted), counted, hold -> holds.settle(hold, charge -> 0));
     }
 
+    /** Counts a reservation, and what it holds of calls in flight. */
     private Hold counted(Hold hold) {
         returns.begin(hold.decision());
         counted(hold.decision(), false, executor);

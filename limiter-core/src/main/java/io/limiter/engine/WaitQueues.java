@@ -135,7 +135,7 @@ final class WaitQueues {
         if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
         }
-        // Whoever sees that it waits finds its turn in the timer.
+        // After that: a thread that sees this count, such as a test, finds the task already scheduled.
         waiting++;
         waiter.promise.whenComplete((decision, cancelled) -> leave(waiter));
         return true;
@@ -266,6 +266,7 @@ final class WaitQueues {
             waiter.isStale |= waiter.charges.stream().anyMatch(charge -> charge.policy() == policy);
         });
         hurryIf(queue -> {
+            // In every queue: a call with several charges may wait in the queue of another policy.
             queue.waiters.forEach(waiter -> waiter.renew(policy));
             return queue.place.policy().equals(policy.name());
         });

@@ -161,7 +161,7 @@ final class StateTable {
         }
         State made = createOwn(name.shared(), sharedKey(name, key), 0);
         if (made == null) {
-            return fullLog(key);
+            return denyingLog(key);
         }
         // At once: another charge of this call may share it.
         keep(made, limit, now);
@@ -187,7 +187,7 @@ final class StateTable {
     }
 
     /** An empty log that can't grow: it denies all. */
-    static State fullLog(PartitionKey key) {
+    static State denyingLog(PartitionKey key) {
         return new SlidingLogState(key, Capacity.NONE);
     }
 

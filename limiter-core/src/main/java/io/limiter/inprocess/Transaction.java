@@ -89,9 +89,9 @@ final class Transaction {
     private final StateTable table;
     private final List<Charge> charges;
     private final TimeSource time;
-    /** Whether a denial counts, and whether an admission takes permits. */
+    /** Whether a denial counts. */
     private final boolean counts;
-
+    /** Whether an admission takes permits. */
     private final boolean take;
     /** Of a reservation. */
     private final @Nullable HoldTerms terms;
@@ -192,9 +192,9 @@ final class Transaction {
     private State find(Check check, boolean create) {
         PartitionKey key = check.charge.key();
         check.lacksState = false;
-        // A limit of no permits needs no state, and answers as an empty log does.
+        // A limit of no permits needs no state: it denies all, as a log that can't grow does.
         if (check.limit.permits() == 0) {
-            return StateTable.fullLog(key);
+            return StateTable.denyingLog(key);
         }
         State own = twin(check);
         if (own == null) {

@@ -31,7 +31,7 @@ final class Call {
     static final String LOOK = "look";
     /** Whether it is allowed, with the numbers of a call that takes nothing. Batch script only. */
     static final String SEE = "see";
-    /** As {@link #SEE}, as the beginning of a take. Batch script only. */
+    /** As {@link #SEE}, but a denial is counted for a block. The first step of a take, or a check. Batch script only. */
     static final String ASK = "ask";
     /** Give back what was taken at the timestamp that follows. */
     static final String BACK = "back:";
@@ -41,7 +41,10 @@ final class Call {
     static final String RENEW = "renew";
     /** Hold them again without asking, which a script reads as an option of {@link #TAKE}. */
     static final String AGAIN = "again";
-    /** Confirm it, which a script reads as an option of {@link #BACK}. */
+    /**
+     * Confirm what was taken at the timestamp that follows, so that it can't be given back. A script reads this as an option
+     * of {@link #BACK}.
+     */
     static final String KEEP = "keep:";
     /** Forget the states. Batch script only. */
     static final String RESET = "reset";
@@ -75,14 +78,14 @@ final class Call {
             @Nullable Held hold,
             CallsInFlight.@Nullable FlightCall flight) {
         /** Whether the script has to look at reservations. */
-        boolean isHeld() {
+        boolean keepsHolds() {
             return limit.algorithm().takesHolds()
                     && (hold != null || charge.policy().holds() > 0);
         }
 
         /** Whether a second key is beside the state: what is reserved, or on hold. */
         boolean hasRecords() {
-            return isHeld() || limit.algorithm() == Algorithm.ALLOTMENT;
+            return keepsHolds() || limit.algorithm() == Algorithm.ALLOTMENT;
         }
 
         /** Whether its permits are held until the call ends. */

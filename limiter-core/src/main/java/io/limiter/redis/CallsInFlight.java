@@ -110,19 +110,19 @@ final class CallsInFlight {
 
     /** The parts of a call, of which those that take permits in flight have an id. */
     List<Call.Part> begin(List<Call.Part> parts) {
-        List<Call.Part> begun = parts;
+        List<Call.Part> withIds = parts;
         for (int i = 0; i < parts.size(); i++) {
             Call.Part part = parts.get(i);
             if (part.isTake() && part.isInFlight()) {
-                begun = begun == parts ? new ArrayList<>(parts) : begun;
-                begun.set(i, part.with(new FlightCall(part)));
+                withIds = withIds == parts ? new ArrayList<>(parts) : withIds;
+                withIds.set(i, part.with(new FlightCall(part)));
             }
         }
-        return begun;
+        return withIds;
     }
 
     /** Looks again and again, as long as there are calls. */
-    private void begin() {
+    private void schedule() {
         if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
             sender.after(EVERY_MICROS, this::work);
         }
@@ -136,7 +136,7 @@ final class CallsInFlight {
             LOG.debug("calls in flight could not be renewed", failed);
         } finally {
             if (!calls.isEmpty()) {
-                begin();
+                schedule();
             }
         }
     }
@@ -245,7 +245,7 @@ final class CallsInFlight {
         private void keep(long atMicros) {
             dueMicros = atMicros;
             calls.add(this);
-            begin();
+            schedule();
         }
 
         @Override
@@ -273,6 +273,7 @@ final class CallsInFlight {
             keep(time.nowMicros());
         }
 
+        /** The part of a call that is sent now, so that nothing is due any more. */
         private Call.Part part(String mode) {
             dueMicros = NOT_DUE;
             return new Call.Part(part.key(), part.charge(), part.limit(), mode, false, null, this);

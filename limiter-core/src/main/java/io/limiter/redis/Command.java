@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One command to Redis: a script, its keys and its arguments. Several calls can share one, as requests of the batch script;
  * equal calls on one key, with no other on it in between, are one request with a count. A single limit uses the script
- * of its algorithm; both return the same six numbers for a limit.
+ * of its algorithm; both return the same six numbers for a limit. A form is what requests share, whatever their keys
+ * and ids: limits, numbers and mode; see batch.lua.
  *
  * <p>Loops instead of streams: this is most of what a JVM has to compile before it is fast.
  *
@@ -109,7 +110,7 @@ record Command(
                 default -> 6;
             };
             // Records that have run out are given back in portions.
-            micros += part.isHeld() ? 50 : 0;
+            micros += part.keepsHolds() ? 50 : 0;
         }
         return micros;
     }
@@ -230,6 +231,12 @@ record Command(
         return equal;
     }
 
+    /**
+     * Adds the forms and the requests, as batch.lua reads them.
+     *
+     * @param isCounted whether a request has several calls
+     * @param names all keys, where the command can't declare them; else empty
+     */
     private static void addRequests(
             List<Object> arguments,
             List<List<Call>> requests,
@@ -238,7 +245,7 @@ record Command(
             @Nullable TimeSource time) {
         List<Call> forms = new ArrayList<>();
         List<Integer> formOf = new ArrayList<>();
-        int count = arguments.size();
+        int countAt = arguments.size();
         if (!names.isEmpty()) {
             arguments.add(Integer.toString(names.size()));
             arguments.addAll(names);
@@ -255,7 +262,7 @@ record Command(
             }
             formOf.add(form + 1);
         }
-        arguments.add(count, Integer.toString(names.isEmpty() ? forms.size() : -forms.size()));
+        arguments.add(countAt, Integer.toString(names.isEmpty() ? forms.size() : -forms.size()));
         boolean isListed = forms.size() > 1 || isCounted;
         for (int i = 0; i < requests.size(); i++) {
             Call call = requests.get(i).get(0);
@@ -279,11 +286,11 @@ record Command(
     private static void addForm(List<Object> arguments, Call call, @Nullable TimeSource time) {
         boolean plain = true;
         for (Call.Part part : call.parts) {
-            plain &= PartArguments.isPlain(part) && !part.isHeld();
+            plain &= PartArguments.isPlain(part) && !part.keepsHolds();
         }
         arguments.add(Integer.toString(plain ? call.parts.size() : -call.parts.size()));
         for (Call.Part part : call.parts) {
-            arguments.add(part.limit().algorithm().text() + (part.isHeld() ? "+holds" : ""));
+            arguments.add(part.limit().algorithm().text() + (part.keepsHolds() ? "+holds" : ""));
             PartArguments.addNumbers(arguments, part, time);
             if (!plain) {
                 PartArguments.addWords(arguments, part, true, time);
@@ -302,6 +309,6 @@ record Command(
                 || mode.equals(Call.RESET);
         return isBatch
                 ? Script.BATCH
-                : Script.alone(parts.get(0).limit().algorithm(), parts.get(0).isHeld());
+                : Script.alone(parts.get(0).limit().algorithm(), parts.get(0).keepsHolds());
     }
 }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * window.
  *
  * <p>The calls share few flights, so that those that arrive in the meantime are grouped into the next one. Each flight
- * is a command, or in a cluster one for each slot.
+ * is a command, or in a cluster one for each slot. A flight is commands on their way to Redis; it has nothing to do with
+ * {@link CallsInFlight}, the calls of the application that hold permits.
  *
  * <p>Thread-safe, as {@link MasterLink} describes. Places are counted without a lock; the lock is for what answers teach,
  * which senders read from the volatile fields.
@@ -33,7 +34,10 @@ final class CongestionWindow {
     static final int LONGEST_QUEUE = 2_048;
 
     private static final int FIRST = 64;
-    /** Up to so many calls to one of several masters one flight at a time is better: 1.2 times as many with 21, but 0.9 with 171. */
+    /**
+     * Up to so many calls to one of several masters, one flight at a time decides more: with 21 calls for each master 1.2
+     * times as many as two flights; with 171 only 0.9 times.
+     */
     private static final int FEW = 64;
 
     /** The useful number: with more, sending calls separately costs more than the shorter wait gains. */
@@ -41,7 +45,7 @@ final class CongestionWindow {
 
     /** How long one command may occupy Redis. */
     private static final long MOST_WORK_MICROS = 500;
-    /** How long a call may wait for the next flight while one is in flight for longer than Redis works. */
+    /** How long a call may wait for the next flight while one is on its way for longer than Redis works. */
     private static final long BETWEEN_FLIGHTS_MICROS = 250;
     /** How long the quickest answer is remembered as the network latency: once or twice this. */
     private static final long REMEMBERED_MICROS = 10_000_000;
@@ -50,7 +54,9 @@ final class CongestionWindow {
     private final boolean hasOthers;
     private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waitingCount = new AtomicInteger();
-    private final AtomicInteger calls = new AtomicInteger();
+    /** How many calls have a place: those that are sent and have not ended. */
+    private final AtomicInteger onTheirWay = new AtomicInteger();
+
     private final AtomicReferenceArray<@Nullable Flight> flights = new AtomicReferenceArray<>(MOST_FLIGHTS);
     private volatile double size = FIRST;
     /** How many a slow network needs. */
@@ -78,7 +84,7 @@ final class CongestionWindow {
 
     /** Whether no call waits or is on its way. */
     boolean isEmpty() {
-        return calls.get() == 0 && waitingCount.get() == 0;
+        return onTheirWay.get() == 0 && waitingCount.get() == 0;
     }
 
     /** How many calls wait. */
@@ -123,7 +129,7 @@ final class CongestionWindow {
      */
     @Nullable
     Flight tryLoad(TimeSource time, List<Call> expired) {
-        Flight flight = hasWaiting() && calls.get() < size() ? tryBegin(time.nowMicros()) : null;
+        Flight flight = hasWaiting() && onTheirWay.get() < size() ? tryBegin(time.nowMicros()) : null;
         if (flight == null) {
             return null;
         }
@@ -149,14 +155,14 @@ final class CongestionWindow {
         return flight;
     }
 
-    /** Whether it can't get smaller: then a late answer is not caused by too many calls in flight. */
+    /** Whether it can't get smaller: then a late answer is not caused by too many calls on their way. */
     boolean isSmallest() {
         return size <= LEAST;
     }
 
     /** Takes the place of a call, if there is one. For a moment it may seem full without being so. */
     private boolean tryTakePlace() {
-        if (calls.incrementAndGet() <= size()) {
+        if (onTheirWay.incrementAndGet() <= size()) {
             return true;
         }
         freePlace();
@@ -165,7 +171,7 @@ final class CongestionWindow {
 
     /** A call that had a place has ended, or is not sent. */
     void freePlace() {
-        calls.decrementAndGet();
+        onTheirWay.decrementAndGet();
     }
 
     /** Begins a flight, unless the maximum are on their way. */
@@ -173,7 +179,7 @@ final class CongestionWindow {
     Flight tryBegin(long nowMicros) {
         // One arrives while another is on its way; where other masters keep this JVM busy meanwhile, larger ones cost
         // less.
-        int least = hasOthers && calls.get() + waitingCount.get() <= FEW ? 1 : 2;
+        int least = hasOthers && onTheirWay.get() + waitingCount.get() <= FEW ? 1 : 2;
         int most = Math.max(least, usefulFlights);
         for (int i = 0; i < most; i++) {
             Flight before = flights.get(i);
@@ -196,7 +202,7 @@ final class CongestionWindow {
      * An answer came.
      *
      * @param tookMicros since it was sent
-     * @param full whether more calls were ready to be in flight
+     * @param full whether more calls waited to be sent
      */
     synchronized void answered(long nowMicros, long tookMicros, boolean full) {
         if (nowMicros >= nextForgetMicros) {
@@ -215,7 +221,10 @@ final class CongestionWindow {
         }
     }
 
-    /** No answer came in time. Halves it, once in the time of a deadline: one delay makes many calls late. */
+    /**
+     * An answer has queued for long, or did not come in time. Halves the window, once in the time of a deadline: one delay
+     * makes many calls late.
+     */
     synchronized void late(long nowMicros) {
         if (nowMicros >= nextShrinkMicros) {
             nextShrinkMicros = nowMicros + deadlineMicros;

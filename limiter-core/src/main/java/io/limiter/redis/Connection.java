@@ -214,7 +214,7 @@ final class Connection implements AutoCloseable {
         timer.schedule(task, micros, TimeUnit.MICROSECONDS);
     }
 
-    /** Waits for the calls in flight until their deadlines; then ends everything. */
+    /** Waits for the calls that wait or are on their way, for at most a deadline; then ends everything. */
     @Override
     public void close() {
         closed = true;
@@ -239,7 +239,7 @@ final class Connection implements AutoCloseable {
         }
     }
 
-    /** Waits for the calls in flight, for at most a deadline. */
+    /** Waits until no call waits or is on its way, for at most a deadline; ends the rest. */
     private void endCalls() {
         long endMicros = TIME.nowMicros() + deadline.toNanos() / 1_000;
         try {

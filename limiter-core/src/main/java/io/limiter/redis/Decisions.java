@@ -126,6 +126,7 @@ abstract class Decisions implements Backend {
         int ofPolicy = policy.name().hashCode();
         return (key, permits, mode) -> {
             int hash = key.hashWith(ofPolicy);
+            // As known(...) does, without a list for each call.
             Decision known = mode == Mode.LOOK ? null : denials.find(policy, key, permits, hash);
             if (known == null && policy.isInFlight()) {
                 known = flights.denial(List.of(new Charge(policy, key, permits)));
@@ -196,6 +197,7 @@ abstract class Decisions implements Backend {
         List<List<LimitOutcome>> ends = List.copyOf(byCharge(held));
         List<CompletableFuture<List<LimitOutcome>>> replies = sendEnds(
                 ends.stream().map(one -> Held.of(terms).settling(parts(keys, one, Call.BACK), actual)), longest);
+        // By handle, so that none of them fails. What they complete with is not used: the results are in the map.
         CompletableFuture<?>[] all = IntStream.range(0, ends.size())
                 .mapToObj(i -> replies.get(i).handle((reply, failure) -> {
                     for (int part = 0; part < ends.get(i).size(); part++) {

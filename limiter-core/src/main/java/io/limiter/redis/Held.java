@@ -21,14 +21,14 @@ record Held(String id, long ttlMicros, long keepMicros, long actual) {
     /** The parts of a call, of which those that hold are this reservation. */
     List<Call.Part> reserving(List<Call.Part> parts) {
         return parts.stream()
-                .map(part -> part.isHeld() ? part.with(this) : part)
+                .map(part -> part.keepsHolds() ? part.with(this) : part)
                 .toList();
     }
 
     /** The parts of a call that gives back, of which those that hold settle this reservation instead. */
     List<Call.Part> settling(List<Call.Part> ends, ToLongFunction<? super Charge> cost) {
         return ends.stream()
-                .map(part -> part.isHeld()
+                .map(part -> part.keepsHolds()
                         ? part.with(new Held(id, ttlMicros, keepMicros, cost.applyAsLong(part.charge())))
                         : part)
                 .toList();

@@ -118,6 +118,7 @@ final class LettuceTransport implements Transport {
         return masters;
     }
 
+    /** Asks for the masters, again and again. */
     private void watch() {
         refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
     }
@@ -174,6 +175,7 @@ final class LettuceTransport implements Transport {
         }
         masters = all;
         nodes.values().stream().filter(node -> !all.contains(node)).forEach(Node::retire);
+        // The masters have connections of their own; a seed opens one again when it is asked.
         first.forEach(Node::retire);
     }
 
@@ -226,12 +228,8 @@ final class LettuceTransport implements Transport {
         });
     }
 
-    /**
-     * Synchronized as {@link #setMasters}, which ends a node that has no slot.
-     *
-     * @param error {@code MOVED} or {@code ASK}, the slot, and the address
-     */
-    private synchronized void follow(String[] error, Errand errand, int again) {
+    /** @param error {@code MOVED} or {@code ASK}, the slot, and the address */
+    private void follow(String[] error, Errand errand, int again) {
         int colon = error[2].lastIndexOf(':');
         Node to = node(error[2].substring(0, colon), Integer.parseInt(error[2].substring(colon + 1)));
         if (error[0].equals("MOVED")) {
@@ -284,7 +282,8 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void close() {
-        // Whatever it throws: the application may have ended its threads before, and with them the connections.
+        // In a stage, so that what it throws is ignored: the application may have ended its threads before, and with
+        // them the connections.
         CompletableFuture.completedFuture(client)
                 .thenCompose(open -> open.shutdownAsync(0, SHUTDOWN_SECONDS, TimeUnit.SECONDS))
                 .completeOnTimeout(null, SHUTDOWN_SECONDS, TimeUnit.SECONDS)

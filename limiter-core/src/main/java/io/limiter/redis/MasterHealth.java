@@ -214,8 +214,8 @@ final class MasterHealth {
 
     /**
      * A call got no answer in time: because of an outage, or because of an overload. It is an overload if answers
-     * still came in the second half of the wait, and either another call got its answer in time or fewer calls in
-     * flight could be answered sooner.
+     * still came in the second half of the wait, and either another call got its answer in time or fewer calls on
+     * their way could be answered sooner.
      */
     Kind noteMissed(Call call, boolean unsent) {
         long waitedMicros = time.nowMicros() - call.sinceMicros();
@@ -364,7 +364,7 @@ final class MasterHealth {
         }
     }
 
-    /** Writes what was held back, and tests again if the findings may have changed. Called periodically. */
+    /** Writes what was held back, and tests again if the findings may have changed. Called periodically, and by {@link #noteLost}. */
     void lookAgain(boolean secretsAreDue) {
         test.write();
         if (silence != null

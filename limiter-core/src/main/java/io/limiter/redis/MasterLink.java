@@ -25,9 +25,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The connection to one master: accepts calls, sends them in commands, hands over their answers, and ends those that get
- * none in time. A call is sent at once while fewer than two commands are on their way; otherwise it waits
- * for the next command, which is sent when one has its reply. The {@link CongestionWindow} knows what waits and what is
- * on its way; the {@link MasterHealth} knows whether the master can be asked at all.
+ * none in time. A call is sent at once while few commands are on their way: fewer than two, as a rule (see {@link
+ * CongestionWindow#tryBegin}); otherwise it waits for the next command, which is sent when one has its reply. The {@link
+ * CongestionWindow} knows what waits and what is on its way; the {@link MasterHealth} knows whether the master can be
+ * asked at all.
  *
  * <p>Thread-safe, without a lock that callers share. A call may be ended by its reply, by its deadline, or by an outage.
  * The compare-and-set of the call's own state decides which of them ends it; that one removes it from the queue or frees its
@@ -102,7 +103,7 @@ final class MasterLink {
         return window.isEmpty();
     }
 
-    /** Sends a call, now or in its turn. One that the master can't be asked, or for which too many wait, fails at once. */
+    /** Sends a call, now or in its turn. Fails it at once if the master can't be asked, or if too many wait. */
     void send(Call call) {
         add(call);
         sendWaiting();
@@ -195,11 +196,11 @@ final class MasterLink {
                 looks.set(0);
             }
             // Not while this thread sends: the caller's code may take long, or make another call.
-            expired.forEach(call -> deliverLate(call, () -> RedisFailure.overloaded("a call was not sent in time")));
+            expired.forEach(call -> failExpired(call, () -> RedisFailure.overloaded("a call was not sent in time")));
         }
     }
 
-    private void deliverLate(Call call, Supplier<BackendException> reason) {
+    private void failExpired(Call call, Supplier<BackendException> reason) {
         long lateMicros = time.nowMicros() - call.dueMicros;
         call.deliver(lateMicros > MasterHealth.STALL_MICROS ? RedisFailure.stalled(lateMicros) : reason.get());
     }
@@ -227,7 +228,7 @@ final class MasterLink {
                         command,
                         (reply, failure) -> received(flight, command.calls(), command.replies(reply, failure)));
             } catch (Throwable e) {
-                // Errors too: the places in flight must be freed.
+                // Errors too: the places of these calls must be freed.
                 received(flight, calls, Collections.nCopies(calls.size(), e));
             }
         }
@@ -302,7 +303,8 @@ final class MasterLink {
         } else {
             return false;
         }
-        deliverLate(call, () -> RedisFailure.late(health.noteMissed(call, unsent), call.longestMicros / 1_000));
+        // If this JVM was stalled, the miss says nothing about the master, and is not noted.
+        failExpired(call, () -> RedisFailure.late(health.noteMissed(call, unsent), call.longestMicros / 1_000));
         sendWaiting();
         return true;
     }

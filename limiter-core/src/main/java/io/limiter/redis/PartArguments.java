@@ -60,7 +60,7 @@ final class PartArguments {
         String how = isOption ? part.mode() : hold != null && hold.isSettlement() ? Long.toString(hold.actual()) : "";
         arguments.add(takesMembers ? request : how);
         arguments.add(options(part, time));
-        if (part.isHeld()) {
+        if (part.keepsHolds()) {
             Held terms = part.hold();
             arguments.add(Integer.toString(part.charge().policy().holds()));
             arguments.add(terms == null ? "" : Long.toString(terms.ttlMicros()));

@@ -19,7 +19,7 @@ final class RedissonFailure {
                 : ErrorReply.of(failure, RedissonFailure::reply);
     }
 
-    /** Redisson takes the code away from some. */
+    /** The text of an error reply, with its code, which Redisson leaves out of some; null for a failure that is no reply. */
     private static @Nullable String reply(Throwable cause) {
         if (!(cause instanceof RedisException)
                 || cause instanceof RedisConnectionException

@@ -19,7 +19,7 @@ import org.redisson.client.codec.StringCodec;
 
 /** Commands by Redisson's public API, by the connections of the client's pool. Thread-safe. */
 final class RedissonScripts {
-    /** An operator may flush the scripts repeatedly. */
+    /** How often one command may load its script: an operator may flush the scripts repeatedly. */
     private static final int LOADS = 3;
     /** Deadlines come from policies, so there are few; beyond this number the handles are made again. */
     private static final int MOST_HANDLES = 100;
@@ -43,9 +43,9 @@ final class RedissonScripts {
     }
 
     /**
-     * Runs a command by Redisson's public API, on the master that has its first key. Where Redis does not know the script, which proves that
-     * nothing ran, it is loaded there and run again, if a caller still waits. Nothing else is ever sent twice:
-     * Redisson's own re-sending is off, because a script that ran and whose reply was lost would count once more.
+     * As above. Where Redis does not know the script, which proves that nothing ran, it is loaded there and run again, if a
+     * caller still waits. Nothing else is ever sent twice: Redisson's own re-sending is off, because a script that ran and
+     * whose reply was lost would count once more.
      */
     private static void run(RScript handle, Command command, Command.Receiver receiver, int loads) {
         List<Object> keys = command.keys();
@@ -70,7 +70,7 @@ final class RedissonScripts {
                 });
     }
 
-    /** A command that is no decision. The public API has none with a free name. */
+    /** Sends a command that is no decision. The public API can't send one by its name, so each has a method of its own. */
     CompletableFuture<? extends List<?>> ask(String key, List<String> words) {
         return switch (words.get(0)) {
             case "GETRANGE" -> beginning(key, Integer.parseInt(words.get(3)) + 1);

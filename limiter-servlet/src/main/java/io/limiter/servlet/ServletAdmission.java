@@ -204,6 +204,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
             return true;
         }
         if (decision == null) {
+            // Also where there is no answer: the status is 503 then.
             rules.rejections.refuse(refusal(), current, answer);
         } else {
             ledger().reject(current, () -> rules.rejections.write(decision, current, answer));
@@ -223,6 +224,7 @@ final class ServletAdmission extends Admission implements AsyncListener {
         }
         async.setTimeout(TIMEOUT_MILLIS);
         async.addListener(this);
+        // False: a dispatch that reaches this filter sets isReported, so that its end is not awaited any more.
         UnreportedEnd.watch(request, () -> !isReported, () -> false, this::end);
         answer.thenRun(() -> resume(async));
     }

@@ -38,6 +38,7 @@ final class WebAdmission extends Admission {
      *
      * @param needsUser whether the user of an exchange may count
      * @param needsSession whether its session may
+     * @param policies those of the rule that only this filter has; empty if it has none
      * @param findings what operators should know
      */
     record Rules(
@@ -51,8 +52,10 @@ final class WebAdmission extends Admission {
         /**
          * Those of a filter.
          *
+         * @param all the configuration of the limiter
          * @param source where its own properties are written
          * @param own properties of a rule that only it has; empty for none
+         * @param choice the rules, the handler and the objects that the application has chosen
          * @param basePath the path before all paths of the application; empty if there is none
          */
         static Rules of(

@@ -64,7 +64,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         this.isAlone = isAlone;
     }
 
-    /** This dispatch, as the rules read it. */
+    /** The request of this dispatch, as the door adapts it. */
     protected final Request dispatch() {
         return request.request();
     }
@@ -100,7 +100,7 @@ public abstract class Admission implements HeldPlaces.Refusable {
         }
         boolean isPending = false;
         try {
-            if (charges.isPending()) {
+            if (charges.needsPlans()) {
                 lookUpPlans();
             } else {
                 ask();
@@ -145,6 +145,8 @@ public abstract class Admission implements HeldPlaces.Refusable {
     private CompletableFuture<Admission> whenKnown() {
         CompletableFuture<Admission> known = new CompletableFuture<>();
         pending().whenComplete((decided, failed) -> {
+            // Whoever cancels it by giveUp() or tryCancel() handles the request; after refuse() the door has to write
+            // the denial.
             if (isRefused || !pending().isCancelled()) {
                 known.complete(this);
             }

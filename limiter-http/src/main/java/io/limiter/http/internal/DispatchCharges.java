@@ -56,7 +56,7 @@ final class DispatchCharges {
     }
 
     /** Whether a rule needs a plan that is not known. */
-    boolean isPending() {
+    boolean needsPlans() {
         return !pending.isEmpty();
     }
 

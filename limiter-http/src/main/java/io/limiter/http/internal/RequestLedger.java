@@ -244,7 +244,7 @@ public class RequestLedger {
         }
     }
 
-    /** Whether something is to be done at the end of the request. */
+    /** Whether something was taken that has to be ended, settled or perhaps refunded at the end of the request. */
     public final synchronized boolean hasEnd() {
         return !taken.isEmpty() || !shadowDecisions.isEmpty();
     }
@@ -295,7 +295,9 @@ public class RequestLedger {
     /**
      * At the end of the application: refunds what the response does not keep, settles estimates, and frees permits in flight.
      *
+     * @param status of the response; 0 if there is none
      * @param headers returns the lines of a header of the response
+     * @param attributes returns an attribute of the request; null if it is missing
      */
     public final void settle(
             int status, Function<String, Collection<String>> headers, Function<String, @Nullable Object> attributes) {

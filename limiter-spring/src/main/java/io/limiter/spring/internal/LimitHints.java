@@ -33,6 +33,7 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
             + " ImmutableCollections$List12 ImmutableCollections$ListN ImmutableCollections$Set12"
             + " ImmutableCollections$SetN ImmutableCollections$Map1 ImmutableCollections$MapN";
 
+    /** A bean that an expression names: {@code @name} or {@code @'any name'}. */
     private static final Pattern BEAN = Pattern.compile("@&?'?((?<=')[^']+|\\w+)");
 
     @Override

@@ -36,7 +36,9 @@ final class MethodLimit {
     private final RateLimited annotation;
     private final MethodKey key;
     private final @Nullable MethodKey member;
+    /** The cost, if it is constant; else 0, and permitsOf has the expression. */
     private final long permits;
+
     private final @Nullable CallExpression permitsOf;
     private final @Nullable CallExpression settle;
     private final Duration settleWithin;
@@ -49,7 +51,7 @@ final class MethodLimit {
     private final Throttle unsettledLog = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /**
-     * Prepares an annotation; its key, permits and condition are expressions.
+     * Prepares an annotation; its key, member, permits, condition, plan and settle are expressions.
      *
      * @param counter counts shadow annotations
      * @throws IllegalStateException if one of the expressions is wrong, as far as this is known before a call
@@ -70,6 +72,7 @@ final class MethodLimit {
         this.settleWithin = scope.duration("RL-182", "settleWithin", annotation.settleWithin(), "1s", "1d");
         this.condition = CallExpression.parseUnlessBlank(scope, "condition", annotation.condition());
         if (condition != null && condition.constant() != null) {
+            // Throws if it is neither true nor false.
             isFor(condition.constant(), condition);
         }
         this.plan = CallExpression.parseUnlessBlank(scope, "plan", annotation.plan());
@@ -122,7 +125,7 @@ final class MethodLimit {
 
     private long cost(@Nullable Object[] arguments) {
         long cost = permitsOf == null ? permits : permits(permitsOf.value(arguments));
-        // Nothing can't be reserved.
+        // A reservation needs at least one permit.
         return cost == 0 && settle != null ? 1 : cost;
     }
 
