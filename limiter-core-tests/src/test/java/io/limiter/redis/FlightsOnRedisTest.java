@@ -256,8 +256,7 @@ class FlightsOnRedisTest {
                 last = begun.get(begun.size() - 1);
             } while (last.allowed() && begun.size() < 4_000);
             assertEquals(Decision.Source.CACHED_DENIAL, last.source());
-            assertEquals(
-                    Decision.Source.CACHED_DENIAL, one.tryAcquire(request).source());
+            assertEquals(Decision.Source.CACHED_DENIAL, one.tryAcquire(request).source());
             assertEquals(1, lines.of(Level.WARN, "RL-417").size());
             begun.forEach(one::end);
             Await.until("a further one may begin", () -> one.tryAcquire(request).allowed());

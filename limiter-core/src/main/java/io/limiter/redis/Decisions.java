@@ -66,9 +66,7 @@ abstract class Decisions implements Backend {
     private CompletableFuture<Decision> decide(
             List<Charge> charges, Mode mode, @Nullable Held held, Consumer<Call> sender) {
         Decision known = known(charges, mode);
-        return known == null
-                ? askRedis(charges, mode, held, sender)
-                : CompletableFuture.completedFuture(known);
+        return known == null ? askRedis(charges, mode, held, sender) : CompletableFuture.completedFuture(known);
     }
 
     @Override

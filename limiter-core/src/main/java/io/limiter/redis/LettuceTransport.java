@@ -180,7 +180,8 @@ final class LettuceTransport implements Transport {
     }
 
     private Node node(String host, int port) {
-        RedisURI.Builder uri = RedisURI.builder(first.get(0).line.uri).withHost(host).withPort(port);
+        RedisURI.Builder uri =
+                RedisURI.builder(first.get(0).line.uri).withHost(host).withPort(port);
         return nodes.computeIfAbsent(host + ":" + port, address -> node(uri.build()));
     }
 

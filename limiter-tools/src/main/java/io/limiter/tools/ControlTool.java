@@ -69,7 +69,9 @@ public final class ControlTool {
 
     /** What is wrong. The message of a file that is missing is its name only. */
     static String reason(Exception wrong) {
-        return wrong instanceof NoSuchFileException ? "there is no file " + wrong.getMessage() : wrong.getMessage();
+        return wrong instanceof NoSuchFileException
+                ? "there is no file " + wrong.getMessage()
+                : String.valueOf(wrong.getMessage());
     }
 
     private Control.Answer run() throws IOException {

@@ -226,8 +226,13 @@ class AheadOfTimeTest {
                         SettleBean.class)
                 .generation()
                 .getRuntimeHints();
-        for (Class<?> named :
-                List.of(PlanBean.class, KeyBean.class, MemberBean.class, PermitsBean.class, ConditionBean.class, SettleBean.class)) {
+        for (Class<?> named : List.of(
+                PlanBean.class,
+                KeyBean.class,
+                MemberBean.class,
+                PermitsBean.class,
+                ConditionBean.class,
+                SettleBean.class)) {
             assertTrue(
                     RuntimeHintsPredicates.reflection()
                             .onType(named)

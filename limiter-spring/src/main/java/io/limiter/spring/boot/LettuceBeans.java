@@ -85,8 +85,8 @@ final class LettuceBeans {
                                 : LettuceConverters.sentinelConfigurationToRedisURI(sentinels));
         RedisCredentialsProviderFactory logins =
                 client.getRedisCredentialsProviderFactory().orElseGet(() -> new RedisCredentialsProviderFactory() {});
-        Stream<RedisURI> withSentinels = at.stream()
-                .flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()));
+        Stream<RedisURI> withSentinels =
+                at.stream().flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()));
         withSentinels.forEach(uri -> {
             uri.setSsl(client.isUseSsl());
             uri.setStartTls(client.isStartTls());
