@@ -139,6 +139,32 @@ class LettuceTransportTest {
         }
     }
 
+    /** Not by a new connection each second to an address that was named in the beginning. */
+    @Test
+    void theMastersOfAClusterAreAskedByConnectionsThatStay() {
+        RedisURI first = RedisURI.create(RedisServers.cluster().get(0));
+        first.setClientName("stays");
+        RedisClusterClient given = RedisClusterClient.create(first);
+        try (RateLimiter limiter = Backends.limiter(Backends.redis().lettuce(given, first))) {
+            assertEquals(
+                    Decision.Source.REDIS, limiter.tryAcquire(POLICY, KEY, 1).source());
+            Await.until(
+                    "no connection is younger than three seconds",
+                    () -> RedisServers.clusterPorts().stream()
+                            .flatMap(LettuceTransportTest::connections)
+                            .filter(line -> line.contains(" name=stays "))
+                            .noneMatch(line -> line.matches(".* age=[012] .*")));
+        } finally {
+            given.shutdown();
+        }
+    }
+
+    private static Stream<String> connections(int port) {
+        try (Jedis redis = RedisServers.jedis(port)) {
+            return redis.clientList().lines();
+        }
+    }
+
     @Test
     void ofBothClientsRedissonIsUsedAndTheLogSaysIt() {
         try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
