@@ -1,9 +1,6 @@
 package io.limiter.control;
 
 import io.limiter.internal.config.LimitText;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -14,21 +11,20 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A command of operators, as the command line, the endpoint and Java have it: words, {@code --name value} and {@code --flag}. An
- * option that the help does not name does not exist. Immutable.
+ * A command of operators, as the command line, the endpoint and Java have it: words, {@code --name value} and {@code --flag}.
+ * Immutable.
  */
 public final class Command {
     /** What there is. */
-    public static final String HELP = help();
+    public static final String HELP = Texts.resource("help.txt");
 
     private static final int SHOWN = 50;
-    private static final Set<String> FLAGS = Set.of("dry-run");
+    private static final String DRY_RUN = "dry-run";
     private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|(\\S+)");
 
     private final List<String> words = new ArrayList<>();
@@ -40,10 +36,10 @@ public final class Command {
             String argument = rest.pop();
             if (argument.startsWith("--")) {
                 String name = argument.substring(2);
-                String value = FLAGS.contains(name) ? "true" : rest.poll();
-                if (value == null || !HELP.matches("(?s).*\\Q" + argument + "\\E(?![\\w-]).*")) {
+                String value = name.equals(DRY_RUN) ? "true" : rest.poll();
+                if (value == null || value.startsWith("--")) {
                     throw new IllegalArgumentException(
-                            "there is no option " + argument + ", or it has no value; see the help");
+                            "'" + word(0) + "' has no option " + argument + ", or its value is missing; see the help");
                 }
                 options.put(name, value);
             } else {
@@ -55,7 +51,7 @@ public final class Command {
     /**
      * The command of an argument list.
      *
-     * @throws IllegalArgumentException for an option that does not exist, or has no value
+     * @throws IllegalArgumentException for an option that has no value
      */
     public static Command of(List<String> arguments) {
         return new Command(arguments);
@@ -67,14 +63,6 @@ public final class Command {
                 .results()
                 .map(word -> Objects.requireNonNullElse(word.group(1), word.group()))
                 .toList());
-    }
-
-    private static String help() {
-        try (InputStream text = Command.class.getResourceAsStream("help.txt")) {
-            return new String(Objects.requireNonNull(text, "help.txt").readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException unreadable) {
-            throw new IllegalStateException(unreadable);
-        }
     }
 
     /** The word at a place, from 0; empty for none. */
@@ -101,21 +89,31 @@ public final class Command {
      */
     public Control.Answer run(Control control, String text, String author) {
         return switch (word(0)) {
-            case "publish" -> publish(control, text, author);
-            case "roll-back" -> rollBack(control, number(word(1)), author);
-            case "versions" -> versions(control);
-            case "show" ->
-                done((word(1).isEmpty() ? control.text() : control.text(number(word(1))))
-                        .lines()
-                        .toList());
-            case "instances" -> instances(control);
-            case "set" -> set(control, author);
-            case "remove" -> remove(control, author);
-            case "list" -> list(control);
+            case "publish" -> checked(2, "note", "author", "based", DRY_RUN).publish(control, text, author);
+            case "roll-back" -> checked(2, "note", "author", DRY_RUN).rollBack(control, number(word(1)), author);
+            case "versions" -> checked(1).versions(control);
+            case "show" -> checked(2).show(control);
+            case "instances" -> checked(1).instances(control);
+            case "set" -> checked(3, "to", "until", "note", "author").set(control, author);
+            case "remove" -> checked(3, "note", "author").remove(control, author);
+            case "list" -> checked(1).list(control);
             default ->
                 throw new IllegalArgumentException(
                         "there is no command '" + String.join(" ", words) + "'; see the help");
         };
+    }
+
+    /** This; throws if it has more words, or other options, than its command takes: who writes them expects that they count. */
+    private Command checked(int most, String... known) {
+        List<String> other = new ArrayList<>(options.keySet());
+        other.removeAll(List.of(known));
+        other.replaceAll("--"::concat);
+        words.stream().skip(most).forEach(other::add);
+        if (!other.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "'" + word(0) + "' does not take " + String.join(" ", other) + "; see the help");
+        }
+        return this;
     }
 
     private String needed(String name) {
@@ -123,10 +121,6 @@ public final class Command {
             throw new IllegalArgumentException("--" + name + " is missing; see the help");
         }
         return option(name, "");
-    }
-
-    private String note() {
-        return option("note", "");
     }
 
     private static long number(String text) {
@@ -147,7 +141,7 @@ public final class Command {
                 .toList();
     }
 
-    private static Control.Answer versions(Control control) {
+    private Control.Answer versions(Control control) {
         return done(table(
                 "%-8s %-28s %-12s %s  %s",
                 List.of("version", "time", "author", "change", "note"),
@@ -155,19 +149,23 @@ public final class Command {
                 one -> List.of(one.version(), one.time(), one.author(), one.change(), one.note())));
     }
 
-    private static Control.Answer instances(Control control) {
-        List<Control.Instance> all = control.instances();
-        boolean isDone = !all.isEmpty() && all.stream().allMatch(Control.Instance::isCurrent);
-        return new Control.Answer(
-                isDone,
-                table(
-                        "%-40s %-8s %s",
-                        List.of("instance", "version", "problem"),
-                        all,
-                        one -> List.of(one.name(), one.version(), one.problem())));
+    private Control.Answer show(Control control) {
+        long version = word(1).isEmpty() ? control.version() : number(word(1));
+        return done(control.text(version).lines().toList());
     }
 
-    private static Control.Answer list(Control control) {
+    private Control.Answer instances(Control control) {
+        List<Control.Instance> all = control.instances();
+        boolean isDone = !all.isEmpty() && all.stream().allMatch(Control.Instance::isCurrent);
+        List<String> lines = table(
+                "%-40s %-8s %s",
+                List.of("instance", "version", "problem"),
+                all,
+                one -> List.of(one.name(), one.version(), one.problem()));
+        return new Control.Answer(isDone, lines);
+    }
+
+    private Control.Answer list(Control control) {
         return done(table(
                 "%-40s %-20s %-21s %-12s %s",
                 List.of("for", "what", "until", "author", "note"),
@@ -179,34 +177,35 @@ public final class Command {
         if (text.isBlank()) {
             throw new IllegalArgumentException("the text is missing; to publish none, roll back to version 0");
         }
+        Published.check(text);
         long based = has("based") ? number(needed("based")) : control.version();
         // What nobody has signed can be replaced as if nothing was published.
         List<String> lines = new ArrayList<>(Published.changes(based == 0 ? "" : control.text(), text));
         if (lines.isEmpty()) {
             return done(List.of("nothing differs from what is published"));
         }
-        if (has("dry-run")) {
-            Published.check(text);
-            return done(lines);
+        if (!has(DRY_RUN)) {
+            lines.add("published version " + control.publish(text, author, option("note", ""), based));
         }
-        lines.add("published version " + control.publish(text, author, note(), based));
         return done(lines);
     }
 
     private Control.Answer rollBack(Control control, long version, String author) {
         List<String> lines = new ArrayList<>(Published.changes(control.text(), control.text(version)));
-        lines.add("published version " + control.rollBack(version, author, note()));
+        if (!has(DRY_RUN)) {
+            lines.add("published version " + control.rollBack(version, author, option("note", "")));
+        }
         return done(lines);
     }
 
     private Control.Answer set(Control control, String author) {
         Instant until = until(needed("until"), control.now());
-        String what = control.set(new Entry(word(1), word(2), needed("to"), until, author, note()));
+        String what = control.set(new Entry(word(1), word(2), needed("to"), until, author, option("note", "")));
         return done(List.of(what, "in force within a second"));
     }
 
     private Control.Answer remove(Control control, String author) {
-        String what = control.remove(word(1), word(2), author, note());
+        String what = control.remove(word(1), word(2), author, option("note", ""));
         return done(List.of(what.isEmpty() ? "there was none" : what));
     }
 

@@ -12,12 +12,11 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,9 +104,8 @@ public final class Control implements AutoCloseable {
         static Optional<Version> of(long version, String record, Signer signer) {
             try {
                 String[] words = signer.verified(record).split("\t", -1);
-                return words.length == 5 && words[0].equals(Long.toString(version))
-                        ? Optional.of(new Version(version, words[1], words[2], Texts.plain(words[3]), words[4]))
-                        : Optional.empty();
+                Signer.require(words.length == 5 && words[0].equals(Long.toString(version)));
+                return Optional.of(new Version(version, words[1], words[2], Texts.plain(words[3]), words[4]));
             } catch (IllegalArgumentException foreign) {
                 return Optional.empty();
             }
@@ -139,7 +137,7 @@ public final class Control implements AutoCloseable {
 
     /** The time of Redis, by which overrides and switches end. */
     public Instant now() {
-        return Instant.EPOCH.plus(store.report(List.of()), ChronoUnit.MICROS);
+        return Instant.EPOCH.plus(store.timeMicros(), ChronoUnit.MICROS);
     }
 
     /** The number of what is published; 0 if nothing is. */
@@ -164,10 +162,8 @@ public final class Control implements AutoCloseable {
     /** The latest versions, the latest first, at most so many. */
     public List<Version> versions(int most) {
         long last = version();
-        return store.versions(LongStream.rangeClosed(Math.max(1, last - most + 1), last)
-                .boxed()
-                .sorted(Comparator.reverseOrder())
-                .toList());
+        return store.versions(
+                Stream.iterate(last, one -> one - 1).limit(Math.min(last, most)).toList());
     }
 
     /**
@@ -208,6 +204,9 @@ public final class Control implements AutoCloseable {
                 return next.version();
             }
             now = readable();
+        }
+        if (now.version() == 0 && !now.head().isEmpty()) {
+            throw new ConflictException("RL-510 what Redis has can't be read; publish a text with --based 0");
         }
         List<Version> by = versions(1);
         throw new ConflictException("RL-510 version " + now.version()
@@ -303,15 +302,12 @@ public final class Control implements AutoCloseable {
             if (gone == null && come == null) {
                 return "";
             }
-            if (come != null) {
-                int bytes = all.values().stream()
-                        .mapToInt(one -> one.line().getBytes(UTF_8).length + 1)
-                        .sum();
-                Texts.require(
-                        bytes <= Published.MOST_BYTES - (come.isSwitch() ? 0 : Published.FOR_SWITCHES),
-                        "there are too many overrides and switches already: they have " + bytes
-                                + " bytes; remove some");
-            }
+            int bytes = all.values().stream()
+                    .mapToInt(one -> one.line().getBytes(UTF_8).length + 1)
+                    .sum();
+            Texts.require(
+                    come == null || bytes <= Published.MOST_BYTES - (come.isSwitch() ? 0 : Published.FOR_SWITCHES),
+                    "there are too many overrides and switches already: they have " + bytes + " bytes; remove some");
             String what = id + ": " + (gone == null ? "nothing" : gone.value()) + " -> "
                     + (come == null ? "nothing" : come.value());
             if (store.publish(now, version(now.version() + 1, author, what, note), now.text(), all.values())) {

@@ -3,8 +3,6 @@ package io.limiter.control;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.limiter.redis.PlainCommands;
-import java.io.IOException;
-import java.io.InputStream;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -13,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 
 /**
  * What a group has in Redis, all in one slot of a cluster. Only publishers may write below {@code limiter-control}; the reports of
@@ -75,18 +74,18 @@ class ControlStore implements AutoCloseable {
 
     /** What is published under a head. */
     Published published(String head) {
+        return published(head, this::timeMicros);
+    }
+
+    /** The same by the clock of an instance, which follows that of Redis: it may have no right to ask. */
+    Published published(String head, LongSupplier nowMicros) {
         if (head.isEmpty()) {
             return Published.NONE;
         }
         long version = version(head);
         List<String> keys = List.of(key("text", version), key("entries", version));
         List<String> read = read(keys, Published.Stored.MOST_BYTES);
-        return new Published.Stored(read.get(0), read.get(1)).published(head, this::timeMicros, signer);
-    }
-
-    /** The time of Redis, in microseconds. */
-    private long timeMicros() {
-        return report(List.of());
+        return new Published.Stored(read.get(0), read.get(1)).published(head, nowMicros, signer);
     }
 
     /** The published text of a version that is kept; empty for version 0, before anything was published. */
@@ -123,7 +122,8 @@ class ControlStore implements AutoCloseable {
         Published.Stored next = Published.Stored.of(version.version(), text, entries, signer);
         Instant now = Instant.parse(version.time());
         long leftMillis = entries.stream()
-                .mapToLong(one -> now.until(one.until(), ChronoUnit.MILLIS))
+                // What is left is cut to whole milliseconds, and no end may be early.
+                .mapToLong(one -> now.until(one.until(), ChronoUnit.MILLIS) + 1_000)
                 .reduce(1, Math::max);
         List<String> keys = List.of(
                 key(group, "current"),
@@ -143,6 +143,11 @@ class ControlStore implements AutoCloseable {
         return run("publish", keys, arguments).get(0).equals("done");
     }
 
+    /** The time of Redis, in microseconds. */
+    long timeMicros() {
+        return report(List.of());
+    }
+
     /** Writes the report of an instance, or none; returns the time of Redis, in microseconds. */
     long report(List<String> nameAndReport) {
         List<String> time = run("report", List.of(reportsKey()), nameAndReport);
@@ -157,12 +162,7 @@ class ControlStore implements AutoCloseable {
     }
 
     private List<String> run(String name, List<String> keys, List<String> arguments) {
-        try (InputStream text = ControlStore.class.getResourceAsStream(name + ".lua")) {
-            String script = new String(Objects.requireNonNull(text, name).readAllBytes(), UTF_8);
-            return redis.run(script, keys, arguments);
-        } catch (IOException unreadable) {
-            throw new IllegalStateException(unreadable);
-        }
+        return redis.run(Texts.resource(name + ".lua"), keys, arguments);
     }
 
     @Override

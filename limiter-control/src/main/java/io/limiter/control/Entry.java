@@ -31,9 +31,9 @@ public record Entry(String target, String key, String to, Instant until, String 
     private static final String NAME = "[A-Za-z0-9._-]{1,64}";
     private static final String USER = "user:";
     private static final String IPV6_NETWORK = "/64";
-    /** A part that is a secret, in clear. */
+    /** A part that is a secret, in clear, also as a rule writes its kind. */
     private static final Pattern SECRET =
-            Pattern.compile("(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?=(?!~)");
+            Pattern.compile("(?i)(^|:)(session|bearer|header|cookie|query)(\\.[^=:]*)?(:|=(?!~))");
 
     private static final int FIELDS = 6;
     private static final int LONGEST_LINE = 200;
@@ -57,14 +57,12 @@ public record Entry(String target, String key, String to, Instant until, String 
                         : target.matches(POLICY + NAME) && !List.of(OFF, DENY).contains(to),
                 "an override is limits, unlimited or blocked, for a key of policy:NAME; a switch is off for policy:NAME, or"
                         + " off or deny for all, and has no key");
-        if (!key.isEmpty()) {
-            // A stand-in for a missing part is another client each time; it can't have what one of them was given.
-            Texts.require(
-                    !key.startsWith("@") && !key.contains(":@") && !key.equals("*"),
-                    "a key is that of one caller, without @ and not *");
-            if (!List.of(UNLIMITED, BLOCKED).contains(to)) {
-                LimitText.parseAll(to);
-            }
+        // A stand-in for a missing part is another client each time; it can't have what one of them was given.
+        Texts.require(
+                !key.startsWith("@") && !key.contains(":@") && !key.equals("*"),
+                "a key is that of one caller, without @ and not *");
+        if (!key.isEmpty() && !List.of(UNLIMITED, BLOCKED).contains(to)) {
+            LimitText.parseAll(to);
         }
     }
 
@@ -131,26 +129,25 @@ public record Entry(String target, String key, String to, Instant until, String 
     static PartitionKey key(String text) {
         IpAddress address = IpAddress.parse(text.replaceFirst("/.*", ""));
         if (address != null) {
-            boolean isOne = text.indexOf('/') < 0;
-            return PartitionKey.of(
-                    isOne && text.indexOf(':') < 0
-                            ? address.toString()
-                            : IpNetwork.parse(isOne ? text + IPV6_NETWORK : text)
-                                    .withoutHostBits()
-                                    .toString());
+            boolean isIpv6Alone = text.indexOf('/') < 0 && !address.unmapped().isIpv4();
+            IpNetwork its =
+                    IpNetwork.parse(isIpv6Alone ? text + IPV6_NETWORK : text).withoutHostBits();
+            boolean isOne = its.prefixBits() == its.address().bits();
+            Texts.require(
+                    isOne || !its.address().isIpv4(),
+                    "a key is one IPv4 address; for a network publish limiter.deny.addresses");
+            // As a client's address is written in keys.
+            return PartitionKey.of(isOne ? its.address().toString() : its.toString());
         }
-        int colon = text.indexOf(':');
-        boolean isWord = colon > 0 && (text.startsWith(USER) || text.indexOf('=') < 0);
-        PartitionKey key = isWord
+        PartitionKey key = text.startsWith(USER)
                 ? PartitionKey.builder()
-                        .add(text.substring(0, colon), text.substring(colon + 1))
+                        .add("user", text.substring(USER.length()))
                         .build()
                 : PartitionKey.parse(text);
-        if (SECRET.matcher(key.canonical()).find()) {
-            throw new IllegalArgumentException(
-                    "a session, token, header, cookie or parameter is stored as a hash; write"
-                            + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
-        }
+        Texts.require(
+                !SECRET.matcher(key.canonical()).find(),
+                "a session, token, header, cookie or parameter is stored as a hash; write"
+                        + " the key as the log of denials shows it, such as header.x-api-key=~ and 32 digits");
         return key;
     }
 }

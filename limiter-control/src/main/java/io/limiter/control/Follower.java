@@ -12,17 +12,15 @@ import io.limiter.redis.PlainCommands;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -42,8 +40,6 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private static final Logger LOG = LoggerFactory.getLogger(Follower.class);
     private static final Duration LONGEST_ANSWER = Duration.ofSeconds(1);
     private static final long REPORT_MICROS = 5_000_000;
-    /** Several followers of one process need different names. */
-    private static final AtomicInteger NUMBERS = new AtomicInteger();
 
     /** What can be wrong now, in the order in which it is shown. */
     private enum About {
@@ -54,7 +50,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         REPORT
     }
 
-    private static final Set<About> WARNINGS = EnumSet.of(About.REACH, About.TARGETS, About.REPORT);
+    private static final Set<About> WARNINGS = Set.of(About.REACH, About.TARGETS, About.REPORT);
 
     /** The overrides and switches in force. */
     final InForce inForce;
@@ -65,9 +61,9 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
     private final Duration pause;
     private final Limiter limiter;
     private final Runnable endNaming;
-    /** Of this instance, in its reports. */
+    /** Of this instance, in its reports. Containers share pids, often without a name of the host; and one process has several. */
     private final String name = Objects.requireNonNullElse(System.getenv("HOSTNAME"), "host") + "-"
-            + ProcessHandle.current().pid() + "-" + NUMBERS.incrementAndGet();
+            + ProcessHandle.current().pid() + "-" + UUID.randomUUID().toString().substring(0, 8);
 
     private final Watch<String> watch = new Watch<>(this);
     private final CountDownLatch firstPoll = new CountDownLatch(1);
@@ -127,6 +123,10 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         step(() -> {
             handleLimiterChanges();
             if (inForce.steadyMicros() >= nextReportMicros) {
+                // What could not be read may be there now, such as a record that came after its head.
+                if (!seenHead.equals(latest.head())) {
+                    watch.forget();
+                }
                 // Not at once: what names a policy may not have been made yet.
                 noteTargets();
                 report();
@@ -158,11 +158,8 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         } catch (BackendException failed) {
             if (!notes.containsKey(About.REACH)) {
                 LOG.warn("RL-501 the cause: {}", failed.getMessage());
-                note(
-                        About.REACH,
-                        "RL-501 what is published can't be read, so "
-                                + (textInForce == Published.NONE ? "the own configuration" : textInForce.source())
-                                + " stays in force until it can");
+                String now = textInForce == Published.NONE ? "the own configuration" : textInForce.source();
+                note(About.REACH, "RL-501 what is published can't be read, so " + now + " stays in force until it can");
             }
         } catch (RuntimeException | Error wrong) {
             note(About.TEXT, "RL-505 what is published can't be read: " + wrong.getMessage());
@@ -192,7 +189,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
                 throw new IllegalArgumentException(
                         "RL-506 Redis has an older version than the one in force here; publish again");
             }
-            take(store.published(head));
+            take(store.published(head, inForce::nowMicros));
         } catch (BackendException unreachable) {
             throw unreachable;
         } catch (RuntimeException wrong) {
@@ -245,21 +242,18 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         List<Entry> gone = new ArrayList<>(before);
         gone.removeAll(next);
         log(come, gone);
-        Map<String, Policy> policies = limiter.policies();
-        // Calls that wait ask again.
-        Stream.concat(come.stream(), gone.stream())
-                .map(one -> policies.get(one.policy()))
-                .filter(Objects::nonNull)
-                .distinct()
-                .forEach(policy -> limiter.rateLimiter().announce(policy));
+        Set<String> named =
+                Stream.concat(come.stream(), gone.stream()).map(Entry::policy).collect(Collectors.toSet());
+        // Calls that wait ask again; a switch for all policies names none.
+        limiter.policies().values().stream()
+                .filter(policy -> named.contains("") || named.contains(policy.name()))
+                .forEach(limiter.rateLimiter()::announce);
     }
 
     /** What makes calls uncounted is a warning. */
-    private static void log(Collection<Entry> come, Collection<Entry> gone) {
-        come.stream()
-                .forEach(one -> LOG.atLevel(
-                                one.isSwitch() || one.to().equals(Entry.UNLIMITED) ? Level.WARN : Level.INFO)
-                        .log("RL-509 in force: {}", one.described()));
+    private static void log(List<Entry> come, List<Entry> gone) {
+        come.forEach(one -> LOG.atLevel(one.isSwitch() || one.to().equals(Entry.UNLIMITED) ? Level.WARN : Level.INFO)
+                .log("RL-509 in force: {}", one.described()));
         gone.stream()
                 .filter(one -> come.stream().noneMatch(other -> other.id().equals(one.id())))
                 .forEach(one -> LOG.info("RL-509 ended: {}", one.described()));

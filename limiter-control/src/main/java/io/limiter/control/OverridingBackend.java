@@ -125,12 +125,11 @@ final class OverridingBackend extends ForwardingBackend {
                 default -> counted.add(withLimits(charge, one));
             }
         }
-        if (!denied.isEmpty()) {
-            List<Charge> its = denied.stream().map(LimitOutcome::charge).toList();
+        if (!denied.isEmpty() || counted.isEmpty()) {
+            List<Charge> its = denied.isEmpty()
+                    ? charges
+                    : denied.stream().map(LimitOutcome::charge).toList();
             return CompletableFuture.completedFuture(Decision.of(Decision.Source.OVERRIDDEN, its, denied));
-        }
-        if (counted.isEmpty()) {
-            return CompletableFuture.completedFuture(Decision.of(Decision.Source.OVERRIDDEN, charges, List.of()));
         }
         return ask.apply(counted)
                 .thenApply(answer -> answer.allowed() && counted.size() < charges.size()

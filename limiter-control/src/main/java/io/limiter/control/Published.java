@@ -76,9 +76,7 @@ record Published(String head, long version, String text, List<String> entries) {
         private Matcher body(String head, Signer signer) {
             Published.version(head, signer);
             String body = record.substring(Math.min(record.length(), head.length() + 1));
-            if (!head().equals(head) || !head.contains(" " + Signer.hash(body) + " ")) {
-                throw Signer.misfit();
-            }
+            Signer.require(head().equals(head) && head.contains(" " + Signer.hash(body) + " "));
             Matcher parts = BODY.matcher(body);
             Texts.require(parts.matches(), "the published text has a form that this version does not know");
             checkText(parts.group(3));
@@ -87,24 +85,20 @@ record Published(String head, long version, String text, List<String> entries) {
 
         /** The published text only, also where the other one has ended; throws as {@link #published}. */
         String text(long version, Signer signer) {
-            if (number(head()) != version) {
-                throw Signer.misfit();
-            }
+            Signer.require(number(head()) == version);
             return body(head(), signer).group(3);
         }
 
         /**
          * All of it.
          *
-         * @param nowMicros the time of Redis, which is read where there are no overrides and switches any more
+         * @param nowMicros the time of Redis, which is read only where overrides and switches are not there any more
          * @throws IllegalArgumentException if it is not that of this head, or a signature does not fit
          */
         Published published(String head, LongSupplier nowMicros, Signer signer) {
             Matcher body = body(head, signer);
-            boolean hasEnded = entries.isEmpty() && Long.parseLong(body.group(2)) <= nowMicros.getAsLong();
-            if (!hasEnded && !Signer.hash(entries).equals(body.group(1))) {
-                throw Signer.misfit();
-            }
+            Signer.require(Signer.hash(entries).equals(body.group(1))
+                    || entries.isEmpty() && Long.parseLong(body.group(2)) <= nowMicros.getAsLong());
             return new Published(
                     head,
                     Published.version(head, signer),

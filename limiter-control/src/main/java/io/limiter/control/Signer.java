@@ -34,16 +34,16 @@ final class Signer {
     /** The text before a signature; throws {@link IllegalArgumentException} unless that is its signature. */
     String verified(String signed) {
         String text = signed.substring(0, Math.max(0, signed.lastIndexOf(' ')));
-        if (!MessageDigest.isEqual(signed(text).getBytes(UTF_8), signed.getBytes(UTF_8))) {
-            throw misfit();
-        }
+        require(MessageDigest.isEqual(signed(text).getBytes(UTF_8), signed.getBytes(UTF_8)));
         return text;
     }
 
-    /** What is published does not fit its signature. */
-    static IllegalArgumentException misfit() {
-        return new IllegalArgumentException("RL-502 what is published has no signature, or one that does not fit;"
-                + " publish it with the limiter.control.secret of the instances");
+    /** Throws an {@link IllegalArgumentException} unless what is published fits its signature. */
+    static void require(boolean fits) {
+        if (!fits) {
+            throw new IllegalArgumentException("RL-502 what is published has no signature, or one that does not fit;"
+                    + " publish it with the limiter.control.secret of the instances");
+        }
     }
 
     /** The hash of a text. */

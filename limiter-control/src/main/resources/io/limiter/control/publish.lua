@@ -7,7 +7,8 @@ local READ_MILLIS = 60000 -- somebody may be about to read it
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return {'other'} end
 redis.call('SET', KEYS[1], ARGV[2])
 redis.call('SET', KEYS[2], ARGV[3])
-if ARGV[4] ~= '' then redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5]) end
+-- A number may come again after a loss of data: nothing of its earlier version may stay.
+if ARGV[4] ~= '' then redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[5]) else redis.call('DEL', KEYS[3]) end
 redis.call('SET', KEYS[4], ARGV[6], 'PX', KEPT_MILLIS)
 redis.call('PEXPIRE', KEYS[5], KEPT_MILLIS)
 redis.call('PEXPIRE', KEYS[6], READ_MILLIS)

@@ -108,6 +108,36 @@ class AttacksTest extends ControlFixture {
         await("it is well", () -> findings(one).equals("[]"));
     }
 
+    /** A server that lags may have the head and not yet the rest. */
+    @Test
+    void aHeadBeforeItsText() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Published.Stored version = signed(1, TEXT);
+        write("current", version.head());
+        await("it says so", () -> findings(one).contains("RL-502"));
+        write("text:1", version.record());
+        stepUntil(Duration.ofSeconds(6), "in force", () -> limits(one, "vote").contains("[20/1m"));
+        await("it is well", () -> findings(one).equals("[]"));
+    }
+
+    /** Of a version whose head was lost Redis may have the rest, and its number comes again. */
+    @Test
+    void switchesOfALostVersion() throws Exception {
+        Limiter one = instance(OLD, OWN);
+        Control control = control(OLD);
+        write("entries:1", new Entry("all", "", "off", tomorrow(), "op", "").line());
+        assertEquals(1, control.publish(TEXT, "alice", "", 0));
+        assertEquals("", refusal(control));
+        assertTrue(limits(one, "vote").contains("[20/1m"));
+        write("entries:1", "x");
+        String message =
+                String.valueOf(assertThrows(Control.ConflictException.class, () -> control.publish(OWN, "alice", "", 1))
+                        .getMessage());
+        assertTrue(message.matches("RL-510 .* can't be read; .*--based 0"), message);
+        assertEquals(2, control.publish(OWN, "alice", "", 0));
+        assertEquals("", refusal(control));
+    }
+
     /** An earlier version that somebody has written back is not signed again by who sets an override, nor are its overrides. */
     @Test
     void anOldVersionIsNotSignedAgain() throws Exception {

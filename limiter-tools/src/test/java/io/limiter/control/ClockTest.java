@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.application.Limiter;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +68,20 @@ class ClockTest extends ControlFixture {
         // Of those who have learned the time, only the first one has not ended.
         stepUntil(Duration.ofSeconds(6), "bob's has ended", () -> entries(one).size() == 1);
         assertTrue(entries(one).iterator().next().key().contains("alice"));
+    }
+
+    /** Who reads it just before its end, by the same clock, finds it. */
+    @Test
+    void whatHasNotEndedIsThere() {
+        Instant end = control.now().plusSeconds(3_600);
+        set(control, "policy:vote", "user:alice", "blocked", end, "op", "");
+        redis(ADDRESS, redis -> {
+            long left = redis.pttl(key("entries:1"));
+            List<String> time = redis.time();
+            long now = Long.parseLong(time.get(0)) * 1_000 + Long.parseLong(time.get(1)) / 1_000;
+            long after = now + left - end.toEpochMilli();
+            assertTrue(after >= 900, "it leaves " + after + " ms after its end");
+        });
     }
 
     /** What has ended leaves Redis, without anybody who removes it. */

@@ -2,6 +2,7 @@ package io.limiter.control;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.PartitionKey;
 import java.time.Instant;
@@ -25,11 +26,30 @@ class EntryTest {
     }
 
     @Test
+    void anAddressIsWrittenAsThatOfAClient() {
+        assertEquals("192.0.2.1", Entry.key("192.0.2.1/32").canonical());
+        assertEquals("192.0.2.1", Entry.key("::ffff:192.0.2.1").canonical());
+        assertEquals(PartitionKey.of("2001:db8::7"), Entry.key("2001:db8::7/128"));
+        assertEquals(PartitionKey.of("2001:db8::/56"), Entry.key("2001:db8::7/56"));
+        for (String network : List.of("203.0.113.0/24", "203.0.113.7/31", "::ffff:203.0.113.0/120")) {
+            String refusal =
+                    String.valueOf(assertThrows(IllegalArgumentException.class, () -> Entry.key(network), network)
+                            .getMessage());
+            assertTrue(refusal.contains("limiter.deny.addresses"), refusal);
+        }
+    }
+
+    @Test
     void aSecretInClearIsRefused() {
         for (String key : List.of(
                 "header:X:secret",
                 "header.x-api-key:s3cr3t",
                 "header.x-api-key=s3cr3t",
+                "header:X-Api-Key=k1",
+                "Header.x-api-key=s3cr3t",
+                "user=alice:cookie:sid=abc",
+                "query:token=abc",
+                "BEARER:abc",
                 "cookie.sid=abc",
                 "session:abc",
                 "bearer=abc",

@@ -20,6 +20,7 @@ import io.limiter.kit.Wire;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** Overrides of single keys, and switches. */
@@ -237,6 +238,18 @@ class OverridesTest extends ControlFixture {
                         .anyMatch(other -> other.contains("source redis (policy:export user=bob 0/1h until"));
             });
         }
+    }
+
+    @Test
+    void aSwitchOfAllLetsThoseGoThatWait() throws Exception {
+        Limiter one = instance(ADDRESS, "limiter.policies.export.limits = 1/1h");
+        assertEquals(1, admitted(one, ALICE, 1));
+        CompletableFuture<Decision> waiting = one.rateLimiter()
+                .acquireAsync(PermitRequest.of(one.policy("export"), ALICE, 1).withMaxWait(Duration.ofHours(2)));
+        await("it waits", () -> one.rateLimiter().monitor().waiting() == 1);
+        set(control, "all", "", "off", soon(), "op", "");
+        await("it is through", waiting::isDone);
+        assertEquals(Decision.Source.OVERRIDDEN, waiting.get().source());
     }
 
     @Test

@@ -34,6 +34,8 @@ class PublishTest extends ControlFixture {
         await("a key that is gone falls back", () -> limits(one, "vote").contains("[2/1m"));
         assertTrue(limits(one, "read").contains("50/1m"));
         assertEquals("", refusal(control));
+        String name = control.instances().get(0).name();
+        assertTrue(name.matches(".+-\\d+-[0-9a-f]{8}"), name);
 
         assertEquals(3, control.rollBack(1, "alice", "back"));
         await(

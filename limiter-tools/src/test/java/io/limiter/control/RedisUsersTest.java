@@ -9,6 +9,7 @@ import io.limiter.application.Limiter;
 import io.limiter.kit.Pages;
 import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -50,6 +51,20 @@ class RedisUsersTest extends ControlFixture {
         // A publisher with the secret replaces it, by a version that is higher than each signed one.
         assertEquals(2, control.publish(TEXT, "alice", "", 0));
         await("it is well", () -> findings(one).equals("[]"));
+    }
+
+    /** It takes what is published, also without overrides, and after the last of them has ended. */
+    @Test
+    void anInstanceThatMayNotReport() throws Exception {
+        Limiter one =
+                reader(OLD, documented("limiter-reader").replace("%R~", "~").replace("~limiter-report:* ", ""));
+        control(OLD).publish(TEXT, "alice", "", 0);
+        await("in force", () -> limits(one, "vote").contains("[20/1m"));
+        assertTrue(findings(one).contains("RL-511"), findings(one));
+        Entry ended = new Entry("policy:vote", "a", "blocked", Instant.now().minusSeconds(60), "op", "");
+        Published.Stored next = signed(2, "limiter.policies.vote.limits = 30/1m\n", ended);
+        plant(OLD, new Published.Stored(next.record(), ""));
+        await("in force", () -> limits(one, "vote").contains("[30/1m"));
     }
 
     /** An instance that logs in with these rights, beside a publisher. */

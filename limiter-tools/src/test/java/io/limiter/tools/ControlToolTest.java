@@ -135,6 +135,41 @@ class ControlToolTest {
         assertEquals(5, printed.lines().count(), printed);
     }
 
+    /** What a command does not take would be forgotten without a word. */
+    @Test
+    void optionsAndWordsOfOtherCommands() throws Exception {
+        String text = file("limiter.policies.export.limits = 20/1m\n");
+        assertEquals(0, run("publish", text), printed);
+        text = file("limiter.policies.export.limits = 30/1m\n");
+        assertEquals(0, run("publish", text, "--based", "1"), printed);
+        for (String line : List.of(
+                "publish FILE --until 2h",
+                "publish FILE FILE --dry-run",
+                "publish FILE --note --dry-run",
+                "roll-back 1 --based 2",
+                "roll-back 1 --until 2h",
+                "roll-back 1 0",
+                "versions --author al",
+                "show 1 2",
+                "instances --dry-run",
+                "set all --to deny --until 2h --based 2",
+                "set all --to deny --until 2h --dry-run",
+                "set policy:export user:alice blocked --to blocked --until 2h",
+                "remove all --dry-run",
+                "list all")) {
+            List<String> words = List.of(line.replace("FILE", text).split(" "));
+            assertEquals(2, run(words.toArray(String[]::new)), line + ": " + printed);
+            assertTrue(printed.startsWith("'" + words.get(0) + "' "), printed);
+        }
+        assertTrue(printed.startsWith("'list' does not take all; "), printed);
+        assertEquals(2, run("roll-back", "1", "--until", "2h"), printed);
+        assertTrue(printed.startsWith("'roll-back' does not take --until; "), printed);
+        assertEquals(0, run("roll-back", "1", "--dry-run"), printed);
+        assertEquals("limiter.policies.export.limits: 30/1m -> 20/1m\n", printed);
+        assertEquals(0, run("versions"), printed);
+        assertEquals(3, printed.lines().count(), printed);
+    }
+
     @Test
     void wrongArguments() throws Exception {
         assertEquals(0, run("help"));

@@ -114,7 +114,7 @@ class IncidentTest {
             Files.writeString(text, "limiter.policies.export.limits = 4/1m\n");
             timed("publish " + text, one -> has(one, "[4/1m"));
             List<String> commands = commands();
-            assertEquals(7, commands.size(), commands.toString());
+            assertEquals(8, commands.size(), commands.toString());
             timed(commands.get(0), one -> Control.inForce(one, false) == 1);
             for (int i = 0; i < 5; i++) {
                 assertTrue(fleet.get(i).tryAcquire("export", ALICE, 1).allowed());
@@ -132,7 +132,8 @@ class IncidentTest {
                     commands.get(4).replace("41", "1"),
                     one -> has(one, "[3/1m") && mode(one).equals("ENFORCED"));
             timed(commands.get(5), one -> Control.inForce(one, false) == 1);
-            assertEquals(INSTANCES + 1, run(commands.get(6)).lines().count());
+            timed(commands.get(6), one -> Control.inForce(one, false) == 0);
+            assertEquals(INSTANCES + 1, run(commands.get(7)).lines().count());
         } finally {
             fleet.forEach(Limiter::close);
             client.shutdown();

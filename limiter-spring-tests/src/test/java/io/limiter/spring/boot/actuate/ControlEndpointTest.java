@@ -26,7 +26,7 @@ class ControlEndpointTest {
             "limiter.control.group=" + group,
             "limiter.control.secret=0123456789abcdef",
             "limiter.policies.vote.limits=2/1h",
-            "management.endpoints.web.exposure.include=ratelimitcontrol,health,metrics",
+            "management.endpoints.web.exposure.include=ratelimitcontrol,ratelimits,health,metrics",
             "management.endpoint.health.show-details=always"
         };
         return ManagedSite.onRedis(RedisServers.singlePort(), group, properties, more);
@@ -52,6 +52,9 @@ class ControlEndpointTest {
             assertAnswer(200, site, "{\"command\":\"set policy:vote user:alice --to blocked --until " + until + "\"}");
             assertAnswer(200, site, "{\"command\":\"set policy:vote --to off --until " + until + "\"}");
             Await.until("both in force", () -> inForce(limiter) == 2);
+            HttpResponse<String> looked = site.call("GET", "/actuator/ratelimits/vote?key=user=alice");
+            assertEquals(200, looked.statusCode(), looked.body());
+            assertEquals("an operator's override or switch decides; RL-509", read(looked, "$.note"));
             HttpResponse<String> seen = site.call("GET", PATH);
             assertEquals(3, (Integer) read(seen, "$.version"));
             assertEquals("published version 1 line 1", read(seen, "$.origins['limiter.policies.vote.limits']"));

@@ -150,7 +150,8 @@ record RateLimitsEndpoint(
                 limiter.rateLimiter().reset(known, meant);
             }
             ChargeReport report = look(known, meant, one);
-            return new WebEndpointResponse<>(report, report.limits().isEmpty() ? 503 : 200);
+            boolean isKnown = !report.limits().isEmpty() || report.source().equals("overridden");
+            return new WebEndpointResponse<>(report, isKnown ? 200 : 503);
         } catch (IllegalArgumentException noKey) {
             return failure(400, noKey.getMessage());
         } catch (BackendException away) {
@@ -244,8 +245,10 @@ record RateLimitsEndpoint(
         Backend.Health health = limiter.rateLimiter().monitor().health();
         String why =
                 health.findings().isEmpty() ? "Redis did not answer in time" : String.join("; ", health.findings());
-        return source == Decision.Source.LOCAL_FALLBACK
-                ? why + "; these are the numbers of this instance's share"
-                : why + "; it is unknown what the key has used";
+        return switch (source) {
+            case OVERRIDDEN -> "an operator's override or switch decides; RL-509";
+            case LOCAL_FALLBACK -> why + "; these are the numbers of this instance's share";
+            default -> why + "; it is unknown what the key has used";
+        };
     }
 }
