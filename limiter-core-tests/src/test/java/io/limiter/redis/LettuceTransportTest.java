@@ -29,11 +29,10 @@ import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
+import java.io.IOException;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -141,43 +140,6 @@ class LettuceTransportTest {
         }
     }
 
-    /** Not by a new connection each second to an address that was named in the beginning. */
-    @Test
-    void theMastersOfAClusterAreAskedByConnectionsThatStay() {
-        RedisURI first = RedisURI.create(RedisServers.cluster().get(0));
-        first.setClientName("stays");
-        RedisClusterClient given = RedisClusterClient.create(first);
-        try (RateLimiter limiter = Backends.limiter(Backends.redis().lettuce(given, first))) {
-            assertEquals(
-                    Decision.Source.REDIS, limiter.tryAcquire(POLICY, KEY, 1).source());
-            Set<String> ids = idsUntilOneIsOld("[2-9]");
-            Set<String> later = idsUntilOneIsOld("[5-9]");
-            assertTrue(ids.containsAll(later), () -> ids + ", then " + later);
-        } finally {
-            given.shutdown();
-        }
-    }
-
-    /** The connections of the test above, with those that end, until one has this age in seconds. */
-    private static Set<String> idsUntilOneIsOld(String age) {
-        Set<String> ids = new HashSet<>();
-        Await.until("one is old", () -> {
-            List<String> now = RedisServers.clusterPorts().stream()
-                    .flatMap(LettuceTransportTest::connections)
-                    .filter(line -> line.contains(" name=stays "))
-                    .toList();
-            now.forEach(line -> ids.add(line.substring(0, line.indexOf(' '))));
-            return now.stream().anyMatch(line -> line.matches(".* age=" + age + " .*"));
-        });
-        return ids;
-    }
-
-    private static Stream<String> connections(int port) {
-        try (Jedis redis = RedisServers.jedis(port)) {
-            return redis.clientList().lines().map(line -> port + "/" + line);
-        }
-    }
-
     @Test
     void ofBothClientsRedissonIsUsedAndTheLogSaysIt() {
         try (LogLines log = new LogLines("io.limiter", Level.INFO)) {
@@ -188,11 +150,13 @@ class LettuceTransportTest {
 
     /** A key that has moved to the master to which its slot moves is asked for there. */
     @Test
-    void aCallFollowsItsKeyWhileItsSlotMoves() {
+    void aCallFollowsItsKeyWhileItsSlotMoves() throws IOException {
         List<Integer> ports = RedisServers.startCluster();
-        RedisURI first = RedisURI.create("redis://127.0.0.1:" + ports.get(0));
+        Wire named = Wire.to(ports.get(0));
+        RedisURI first = RedisURI.create(named.address());
         RedisClusterClient given = RedisClusterClient.create(first);
-        try (Jedis from = RedisServers.jedis(ports.get(0));
+        try (named;
+                Jedis from = RedisServers.jedis(ports.get(0));
                 Jedis to = RedisServers.jedis(ports.get(1));
                 RateLimiter limiter = Backends.limiter(
                         RedisBackend.builder().lettuce(given, first).deadline(Duration.ofSeconds(30)))) {
@@ -217,10 +181,28 @@ class LettuceTransportTest {
             }
             assertEquals(99_997, limiter.tryAcquire(POLICY, client, 1).remaining(), "by MOVED");
             assertEquals(99_996, limiter.tryAcquire(POLICY, client, 1).remaining());
+            int connections = named.connections();
+            long asked = timesAsked(ports);
+            Await.until("masters were asked who they are", () -> timesAsked(ports) > asked + 2);
+            assertEquals(connections, named.connections(), "not the address that was named, by a new connection each");
         } finally {
             given.shutdown();
             ports.forEach(port -> RedisServers.signal("KILL", RedisServers.pid(port)));
         }
+    }
+
+    private static long timesAsked(List<Integer> ports) {
+        return ports.stream()
+                .mapToLong(port -> {
+                    try (Jedis node = RedisServers.jedis(port)) {
+                        return node.info("commandstats")
+                                .lines()
+                                .filter(line -> line.startsWith("cmdstat_cluster"))
+                                .mapToLong(line -> Long.parseLong(line.replaceFirst("[^=]*=(\\d+),.*", "$1")))
+                                .sum();
+                    }
+                })
+                .sum();
     }
 
     /** A firewall that has forgotten the connections drops what they send, and the system does not notice for a quarter of an hour. */
