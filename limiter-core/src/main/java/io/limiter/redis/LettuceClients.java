@@ -10,6 +10,7 @@ import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
@@ -96,6 +97,7 @@ record LettuceClients(
                 : ClientResources.builder()
                         .ioThreadPoolSize(THREADS)
                         .computationThreadPoolSize(THREADS)
+                        .commandLatencyRecorder(CommandLatencyRecorder.disabled())
                         .build();
         RedisClient client = RedisClient.create(resources);
         // Nothing is sent again, waits for a reconnection, or is refused or given up by Lettuce while a caller waits.

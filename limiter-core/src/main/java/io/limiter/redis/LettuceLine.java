@@ -6,13 +6,10 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.output.ArrayOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -33,49 +30,47 @@ final class LettuceLine {
     private final RedisClient client;
     final RedisURI uri;
     private final ScheduledExecutorService timer;
+    private final Executor writer;
     /** Called when the connection closes by itself. */
     volatile Runnable onLost = () -> {};
 
     // Guarded by this.
     private @Nullable CompletableFuture<Open> open;
 
-    LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer) {
+    /** @param writer where commands are handed to the client */
+    LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer, Executor writer) {
         this.client = client;
         this.uri = uri;
         this.timer = timer;
+        this.writer = writer;
     }
 
     /**
      * Sends a command, at most once.
      *
-     * @param asks whether {@code ASKING} is sent just before it
+     * @param before a command whose reply nobody needs, sent just before it; null for none
      * @param isWanted whether it is still to be sent when there is a connection
      */
-    void send(boolean asks, List<?> words, BooleanSupplier isWanted, Command.Receiver receiver) {
-        opened().whenComplete((to, failure) -> {
+    void send(@Nullable List<?> before, List<?> words, BooleanSupplier isWanted, Command.Receiver receiver) {
+        writer.execute(() -> opened().whenComplete((to, failure) -> {
             if (failure != null) {
                 receiver.accept(null, ErrorReply.of(failure, LettuceLine::refusal));
             } else if (!isWanted.getAsBoolean()) {
                 receiver.accept(null, new ConnectionLost("its callers gave up before there was a connection"));
             } else {
-                RedisAsyncCommands<String, String> redis = to.connection.async();
-                if (asks) {
-                    redis.asking();
+                if (before != null) {
+                    to.connection.dispatch(new LettuceCommand(before, (reply, failed) -> {}));
                 }
-                CommandArgs<String, String> rest = new CommandArgs<>(StringCodec.UTF8);
-                words.subList(1, words.size()).forEach(word -> rest.add((String) word));
-                CommandType name = CommandType.valueOf((String) words.get(0));
-                redis.dispatch(name, new ArrayOutput<>(StringCodec.UTF8), rest).whenComplete((reply, failed) -> {
-                    Throwable error = failed == null ? null : ErrorReply.of(failed, LettuceLine::refusal);
-                    boolean isReply = error == null || error instanceof ErrorReply;
+                to.connection.dispatch(new LettuceCommand(words, (reply, failed) -> {
+                    boolean isReply = failed == null || failed instanceof ErrorReply;
                     if (!isReply) {
                         // What follows in the stream may be the reply to another command.
                         drop(to);
                     }
-                    receiver.accept(reply, isReply ? error : to.lost);
-                });
+                    receiver.accept(reply, isReply ? failed : to.lost);
+                }));
             }
-        });
+        }));
     }
 
     private synchronized CompletableFuture<Open> opened() {

@@ -37,7 +37,10 @@ final class LettuceTransport implements Transport {
 
     private static final long SHUTDOWN_SECONDS = 2;
 
-    /** A server, or the master that sentinels know: its connection for scripts, and the one for everything else. */
+    /**
+     * A server, or the master that sentinels know: its connection for scripts, and the one for everything else, to which commands are
+     * handed over on one thread, because what follows {@code ASKING} must be the next.
+     */
     private record Node(LettuceLine line, LettuceLine other) {
         void retire() {
             line.retire();
@@ -123,7 +126,7 @@ final class LettuceTransport implements Transport {
         refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
     }
 
-    /** Asks for the masters: one of them, then the others, and in the end those that were named. */
+    /** Asks for the masters: who answered last, then the others, and in the end those that were named. */
     private CompletableFuture<Void> refresh() {
         Set<Node> all = new LinkedHashSet<>(masters);
         all.addAll(first);
@@ -149,7 +152,7 @@ final class LettuceTransport implements Transport {
                 answer.completeExceptionally(failure);
             }
         };
-        send(node.other, false, errand.apply(receiver), AGAIN);
+        send(node.other, null, errand.apply(receiver), AGAIN);
         after(node.line.uri.getTimeout().toNanos() / 1_000, () -> {
             if (answer.completeExceptionally(new TimeoutException())) {
                 node.other.retire();
@@ -173,7 +176,11 @@ final class LettuceTransport implements Transport {
             // A node that was reset, or is not a member yet. Another one may know more.
             throw new ErrorReply("CLUSTERDOWN no master has a slot");
         }
-        masters = all;
+        // Who answered is asked first again: one that is down costs a timeout.
+        Set<Node> known = new LinkedHashSet<>(List.of(source));
+        known.retainAll(all);
+        known.addAll(all);
+        masters = known;
         nodes.values().stream().filter(node -> !all.contains(node)).forEach(Node::retire);
         // The masters have connections of their own; a seed opens one again when it is asked.
         first.forEach(Node::retire);
@@ -186,7 +193,7 @@ final class LettuceTransport implements Transport {
     }
 
     private Node node(RedisURI uri) {
-        return new Node(new LettuceLine(client, uri, timer), new LettuceLine(client, uri, timer));
+        return new Node(new LettuceLine(client, uri, timer, Runnable::run), new LettuceLine(client, uri, timer, timer));
     }
 
     @Override
@@ -203,12 +210,12 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void run(Object master, Command command, Command.Receiver receiver) {
-        send(((Node) master).line, false, new Errand(command.words(), command, receiver), AGAIN);
+        send(((Node) master).line, null, new Errand(command.words(), command, receiver), AGAIN);
     }
 
-    /** @param asks whether {@code ASKING} goes before it */
-    private void send(LettuceLine line, boolean asks, Errand errand, int again) {
-        line.send(asks, errand.words, errand::isWanted, (reply, failure) -> {
+    /** @param before {@code ASKING}, or null */
+    private void send(LettuceLine line, @Nullable List<String> before, Errand errand, int again) {
+        line.send(before, errand.words, errand::isWanted, (reply, failure) -> {
             String error = failure instanceof ErrorReply ? String.valueOf(failure.getMessage()) : "";
             Command command = errand.command;
             boolean follows = cluster && (command == null || command.isAlone());
@@ -216,9 +223,9 @@ final class LettuceTransport implements Transport {
                 follow(error.split(" "), errand, again - 1);
             } else if (again > 0 && command != null && error.startsWith("NOSCRIPT")) {
                 List<String> load = List.of("SCRIPT", "LOAD", command.script().text());
-                line.send(false, load, errand::isWanted, (sha, notLoaded) -> {
+                line.send(null, load, errand::isWanted, (sha, notLoaded) -> {
                     if (notLoaded == null) {
-                        send(line, asks, errand, again - 1);
+                        send(line, before, errand, again - 1);
                     } else {
                         errand.receiver.accept(null, notLoaded);
                     }
@@ -236,9 +243,9 @@ final class LettuceTransport implements Transport {
         if (error[0].equals("MOVED")) {
             // So that only the first call to a slot that has moved costs a second question.
             slots.set(Integer.parseInt(error[1]), to);
-            send(to.line, false, errand, again);
+            send(to.line, null, errand, again);
         } else {
-            send(to.other, true, errand, again);
+            send(to.other, List.of("ASKING"), errand, again);
         }
     }
 
