@@ -129,14 +129,18 @@ public record Entry(String target, String key, String to, Instant until, String 
     static PartitionKey key(String text) {
         IpAddress address = IpAddress.parse(text.replaceFirst("/.*", ""));
         if (address != null) {
-            boolean isIpv6Alone = text.indexOf('/') < 0 && !address.unmapped().isIpv4();
+            // As a client's address is written in keys.
+            IpAddress plain = address.unmapped().untranslated();
+            boolean isAlone = text.indexOf('/') < 0;
+            if (isAlone && plain.isIpv4()) {
+                return PartitionKey.of(plain.toString());
+            }
             IpNetwork its =
-                    IpNetwork.parse(isIpv6Alone ? text + IPV6_NETWORK : text).withoutHostBits();
+                    IpNetwork.parse(isAlone ? text + IPV6_NETWORK : text).withoutHostBits();
             boolean isOne = its.prefixBits() == its.address().bits();
             Texts.require(
                     isOne || !its.address().isIpv4(),
                     "a key is one IPv4 address; for a network publish limiter.deny.addresses");
-            // As a client's address is written in keys.
             return PartitionKey.of(isOne ? its.address().toString() : its.toString());
         }
         PartitionKey key = text.startsWith(USER)

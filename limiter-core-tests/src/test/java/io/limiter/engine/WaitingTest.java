@@ -420,6 +420,18 @@ class WaitingTest {
         assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
     }
 
+    /** A new policy is in force, whatever asks under the earlier one. */
+    @Test
+    void aChargeThatDoesNotFitTheNewPolicyKeepsItsOwn() {
+        limiter.announce(FAST);
+        backend.holdsBack = true;
+        CompletableFuture<Decision> asks =
+                limiter.acquireAsync(PermitRequest.of(FAST, KEY, 2).withMaxWait(SECOND));
+        limiter.announce(Policy.of("p", Limit.distinct(5, Duration.ofSeconds(10))));
+        backend.answer();
+        assertTrue(asks.join().allowed());
+    }
+
     /** Nothing decides under a policy that is gone, and nobody waits for it until the end of the wait. */
     @Test
     void callsThatWaitForAPolicyThatIsRemovedAreDeniedAtOnce() {

@@ -96,13 +96,21 @@ final class WaitQueue {
                     + sinceMicros;
         }
 
-        /** Takes the new policy of that name. A charge with a request id keeps its own: the new one may not be able to keep the id. */
+        /** Takes the new policy of that name. A charge that does not fit it keeps its own: its id, its member or its cost. */
         void renew(Policy policy) {
             charges = charges.stream()
                     .map(charge -> charge.policy().name().equals(policy.name()) && charge.requestId() == null
-                            ? FailureAnswers.under(policy, charge)
+                            ? under(policy, charge)
                             : charge)
                     .toList();
+        }
+
+        private static Charge under(Policy policy, Charge charge) {
+            try {
+                return FailureAnswers.under(policy, charge);
+            } catch (IllegalArgumentException unfit) {
+                return charge;
+            }
         }
     }
 

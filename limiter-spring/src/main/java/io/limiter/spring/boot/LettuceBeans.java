@@ -2,6 +2,7 @@ package io.limiter.spring.boot;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.limiter.internal.Access;
 import io.limiter.redis.RedisBackend;
@@ -98,6 +99,10 @@ final class LettuceBeans {
             // Asked at each login, so that a password can be changed.
             uri.setCredentialsProvider(logins.createCredentialsProvider(servers));
         });
+        if (sentinels != null) {
+            RedisCredentialsProvider login = logins.createSentinelCredentialsProvider(sentinels);
+            at.get(0).getSentinels().forEach(sentinel -> sentinel.setCredentialsProvider(login));
+        }
         return at;
     }
 

@@ -157,8 +157,8 @@ public class LimiterAutoConfiguration {
                             + " io.lettuce:lettuce-core and spring.data.redis.client-type = lettuce, or org.redisson:redisson and"
                             + " limiter.redis.address = redis://127.0.0.1:6379");
         } else {
-            LOG.info("the limits are shared in Redis, through Spring Data's connection factory");
             LettuceBeans.given(redis, beans, environment);
+            LOG.info("the limits are shared in Redis, through Spring Data's connection factory");
         }
         return Limiter.startInBackground(config, redis.build());
     }

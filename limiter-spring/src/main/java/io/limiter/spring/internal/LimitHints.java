@@ -65,8 +65,10 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
             addType(type, hints);
             for (AnnotatedMethod method : methods) {
                 addParameters(method.specific(), hints);
-                addResult(method.specific(), hints);
                 for (MergedAnnotation<RateLimited> found : method.annotations()) {
+                    if (!found.getString("settle").isEmpty()) {
+                        addResult(method.specific(), hints);
+                    }
                     // It may be a meta-annotation on an annotation of the application, which is read too.
                     for (MergedAnnotation<?> one = found; one != null; one = one.getMetaSource()) {
                         hints.registerType(one.getType(), MemberCategory.INVOKE_DECLARED_METHODS);
