@@ -20,6 +20,7 @@ import io.limiter.kit.Looks;
 import io.limiter.kit.OnEachBackend;
 import io.limiter.kit.OpenBackend;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -89,6 +90,20 @@ class MixedHoldsContractTest {
         await(on.limiter, both, List.of(2L, 500L, 1_500L));
         assertFalse(on.limiter.reserve(both, KEY, 1_001, Duration.ofMinutes(1)).allowed());
         await(on.limiter, both, List.of(2L, 500L, 1_500L));
+    }
+
+    /** As docs/recipes/third-party-api.md asks whether a pause is over. */
+    @OnEachBackend
+    void aCallThatOnlyAsksGivesBackWhatHasRunOut(OpenBackend on) {
+        Limit often = Limit.tokenBucket(1_000, Duration.of(1, ChronoUnit.MICROS));
+        for (Limit limit : List.of(often, Limit.fixedWindow(1_000, HOUR))) {
+            Policy pause = Policy.of("pause", limit).withHolds(1_000).withFailureMode(FailureMode.DENY);
+            PermitRequest all = PermitRequest.of(pause, KEY, 1_000).withCheck();
+            assertTrue(on.limiter.reserve(pause, KEY, 1, Duration.ofSeconds(1)).allowed());
+            assertFalse(on.limiter.tryAcquire(all).allowed());
+            on.time.advance(Duration.ofSeconds(2));
+            assertTrue(on.limiter.tryAcquire(all).allowed());
+        }
     }
 
     /** In Redis an end is sent without waiting for its answer. */

@@ -74,7 +74,8 @@ final class PolicyStates implements Backend.Decider {
         boolean take = mode == Backend.Mode.TAKE;
         // Before the states are searched: after that, reading the clock would wait for the memory.
         long readMicros = time.nowMicros();
-        LimitName name = first;
+        // What only asks gives back what has run out too.
+        LimitName name = mode == Backend.Mode.ASK && policy.holds() > 0 ? null : first;
         if (name != null) {
             int keyHash = key.hashWith(policyHash);
             State state = map.find(name, key, keyHash);

@@ -318,6 +318,9 @@ final class Transaction {
                     all += check.isBlock ? earlier.permits : earlier.state.wanted(earlier.charge, earlier.limit, now);
                 }
             }
+            if (counts && check.charge.permits() > 0) {
+                check.state.tidy(now);
+            }
             check.verdict = check.state.check(check.charge, check.limit, all, now, take);
             // Each of several counts its own denial.
             check.permits = check.isBlock ? check.permits : all;
