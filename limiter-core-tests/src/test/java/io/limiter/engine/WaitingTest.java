@@ -293,6 +293,24 @@ class WaitingTest {
                 .isDone());
     }
 
+    @Test
+    void theWaitOfWhatDeniesItNowCounts() {
+        List<Charge> both = List.of(new Charge(STEADY, KEY, 1), new Charge(WINDOW, KEY, 2));
+        limiter.tryAcquire(PermitRequest.of(both));
+        CompletableFuture<Decision> waits = limiter.acquireAsync(PermitRequest.of(both)
+                .withMaxWait(
+                        charge -> charge.policy().equals(WINDOW) ? Duration.ofSeconds(3) : Duration.ofMillis(1_500)));
+        timer.time.advanceMicros(1_000_000);
+        // Another instance is faster. Now the window alone denies.
+        backend.decide(both.subList(1, 2), Backend.Mode.TAKE);
+        timer.run();
+        timer.advance(999_999);
+        assertFalse(waits.isDone());
+        timer.advance(1);
+        assertTrue(waits.isDone() && waits.join().allowed());
+        assertEquals(0, timer.size());
+    }
+
     @ParameterizedTest
     @EnumSource
     void theFailureModeAnswersThoseThatWait(FailureMode mode) {

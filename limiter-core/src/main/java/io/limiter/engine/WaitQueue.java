@@ -96,6 +96,14 @@ final class WaitQueue {
                     + sinceMicros;
         }
 
+        /** Sets what denies it when its wait is over, in place of an earlier one. */
+        void timeOutBy(@Nullable Future<?> next) {
+            if (timeout != null) {
+                timeout.cancel(false);
+            }
+            timeout = next;
+        }
+
         /** Takes the new policy of that name. A charge that does not fit it keeps its own: its id, its member or its cost. */
         void renew(Policy policy) {
             charges = charges.stream()
@@ -131,12 +139,10 @@ final class WaitQueue {
         return isAsking && head() == waiter;
     }
 
-    /** @param timeout denies it when its wait is over */
-    void add(Waiter waiter, Future<?> timeout) {
+    void add(Waiter waiter) {
         waiters.add(waiter);
         permits += charge(waiter).permits();
         waiter.queue = this;
-        waiter.timeout = timeout;
     }
 
     /** After the head the next one asks at once. */
@@ -145,9 +151,7 @@ final class WaitQueue {
         waiters.remove(waiter);
         permits -= charge(waiter).permits();
         waiter.queue = null;
-        if (waiter.timeout != null) {
-            waiter.timeout.cancel(false);
-        }
+        waiter.timeOutBy(null);
         if (waiters.isEmpty()) {
             setAlarm(null);
         }

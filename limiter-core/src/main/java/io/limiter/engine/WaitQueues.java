@@ -131,7 +131,8 @@ final class WaitQueues {
             return false;
         }
         queues.put(queue.place, queue);
-        queue.add(waiter, timer.schedule(() -> timeOut(queue, waiter, untilMicros), untilMicros - nowMicros));
+        queue.add(waiter);
+        waiter.timeOutBy(timer.schedule(() -> timeOut(queue, waiter, untilMicros), untilMicros - nowMicros));
         if (queue.head() == waiter) {
             timer.execute(() -> work(queue));
         }
@@ -234,6 +235,8 @@ final class WaitQueues {
         long untilMicros = waiter.untilMicros(decision.violated().stream().map(LimitOutcome::charge));
         if (own != null && own.place.isOf(binding.charge())) {
             own.note(decision, binding, nowMicros);
+            // Other charges may deny it now, with other waits.
+            waiter.timeOutBy(timer.schedule(() -> timeOut(own, waiter, untilMicros), untilMicros - nowMicros));
             return own.isInFlight() ? nowMicros < untilMicros : own.dueMicros <= untilMicros;
         }
         if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
