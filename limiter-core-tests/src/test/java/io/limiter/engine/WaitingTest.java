@@ -24,11 +24,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that wait for permits, at a time that the test sets. */
 @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD) // a head that asks without a pause
@@ -491,6 +493,45 @@ class WaitingTest {
         assertTrue(ask(SLOW, SECOND).isDone());
         assertFalse(ask(SLOW, Duration.ofSeconds(30)).isDone());
         assertEquals(1, limiter.monitor().waiting(), "code can use the policy on");
+    }
+
+    /** A return that another call gets, or a policy that others use, at the same moment. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aReturnToThoseThatAskIsNotLostBesideAnotherOne(boolean isReturn) {
+        Policy other = Policy.of("other", Limit.fixedWindow(1_000_000, SECOND));
+        AtomicBoolean isOver = new AtomicBoolean();
+        CompletableFuture<Void> others = CompletableFuture.runAsync(
+                () -> {
+                    while (!isOver.get()) {
+                        if (isReturn) {
+                            limiter.reset(other, PartitionKey.of("unknown"));
+                        } else {
+                            limiter.announce(Policy.of("unknown", Limit.fixedWindow(1, SECOND)));
+                        }
+                    }
+                },
+                task -> new Thread(task).start());
+        int lost = 0;
+        for (int i = 0; i < 500; i++) {
+            PartitionKey key = PartitionKey.of("k" + i);
+            List<Charge> charges = new ArrayList<>(List.of(new Charge(SLOW, key, 1)));
+            for (int j = 0; j < 100; j++) {
+                charges.add(new Charge(other, PartitionKey.of("o" + j), 1));
+            }
+            limiter.tryAcquire(SLOW, key, 1);
+            backend.holdsBack = true;
+            CompletableFuture<Decision> waits =
+                    limiter.acquireAsync(PermitRequest.of(charges).withMaxWait(Duration.ofSeconds(30)));
+            limiter.reset(SLOW, key);
+            backend.holdsBack = false;
+            backend.answer();
+            timer.run();
+            lost += waits.isDone() ? 0 : 1;
+        }
+        isOver.set(true);
+        others.join();
+        assertEquals(0, lost);
     }
 
     @Test

@@ -266,7 +266,9 @@ final class WaitQueues {
     synchronized void renew(Policy policy) {
         asking.forEach(waiter -> {
             waiter.renew(policy);
-            waiter.isStale |= waiter.charges.stream().anyMatch(charge -> charge.policy() == policy);
+            if (waiter.charges.stream().anyMatch(charge -> charge.policy() == policy)) {
+                waiter.isStale = true;
+            }
         });
         hurryIf(queue -> {
             // In every queue: a call with several charges may wait in the queue of another policy.
@@ -279,7 +281,9 @@ final class WaitQueues {
     void wake(Policy policy, PartitionKey key) {
         if (!asking.isEmpty() || !queues.isEmpty()) {
             Place place = new Place(policy.name(), key);
-            asking.forEach(waiter -> waiter.isStale |= waiter.charges.stream().anyMatch(place::isOf));
+            asking.stream()
+                    .filter(waiter -> waiter.charges.stream().anyMatch(place::isOf))
+                    .forEach(waiter -> waiter.isStale = true);
             hurryIf(queue -> queue.place.equals(place));
         }
     }
