@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Limit;
@@ -21,10 +24,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Memory is bounded, and what is used is never forgotten for it. */
 class InProcessBoundsTest extends BoundedBackend {
@@ -74,6 +81,39 @@ class InProcessBoundsTest extends BoundedBackend {
             time.advance(Duration.ofSeconds(60));
         }
         assertEquals(0, backend.overflowed());
+    }
+
+    /** A log that blocks holds up who writes it, and nobody else: neither a key without a state, nor one that has it. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 100})
+    void thatMemoryIsUsedUpIsLoggedWithoutALock(int entries) {
+        start(entries, 1);
+        Policy policy =
+                Policy.of("p", Limit.fixedWindow(9, Duration.ofHours(1))).withHolds(9);
+        assertTrue(takes(policy, PartitionKey.of("100"), 1));
+        PartitionKey key = PartitionKey.of("" + entries);
+        List<Boolean> others = new ArrayList<>();
+        Thread writes = Thread.currentThread();
+        UnsynchronizedAppenderBase<ILoggingEvent> slow = new UnsynchronizedAppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                if (Thread.currentThread() == writes) {
+                    others.add(
+                            CompletableFuture.supplyAsync(() -> takes(policy, key, 1), task -> new Thread(task).start())
+                                    .orTimeout(30, TimeUnit.SECONDS)
+                                    .join());
+                }
+            }
+        };
+        Logger logger = (Logger) LoggerFactory.getLogger(StateTable.class);
+        slow.start();
+        logger.addAppender(slow);
+        try {
+            assertTrue(limiter.reserve(policy, key, 1, Duration.ofMinutes(1)).allowed());
+        } finally {
+            logger.detachAppender(slow);
+        }
+        assertEquals(List.of(true), others);
     }
 
     @Test

@@ -98,6 +98,8 @@ final class Transaction {
 
     private final List<Check> checks = new ArrayList<>();
     private final List<LimitOutcome> outcomes = new ArrayList<>();
+    /** Limits that had no memory, counted and logged when nothing is locked any more. */
+    private final List<LimitName> full = new ArrayList<>(0);
     /** The time of the last attempt. */
     private long now;
 
@@ -141,6 +143,7 @@ final class Transaction {
                 reclaimed = true;
                 table.reclaim(now);
             } else if (result != Result.DROPPED) {
+                full.forEach(table::countShared);
                 return outcomes;
             }
         }
@@ -172,7 +175,7 @@ final class Transaction {
             } else if (check.isNew()) {
                 check.state.discard();
             } else if (check.lacksState && check.state.isShared() && result.compareTo(Result.LACKS_STATES) < 0) {
-                table.countShared(check.name);
+                full.add(check.name);
             }
         }
         return result;
@@ -290,7 +293,7 @@ final class Transaction {
         if (granted && terms != null && check.isReserved) {
             LimitOutcome held = HoldSet.reserve(check.state, charge, check.limit, terms, now);
             if (held.stampMicros() == HoldSet.UNRECORDED && !check.state.isShared()) {
-                table.countShared(check.name);
+                full.add(check.name);
             }
             return held;
         }
