@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -31,6 +32,7 @@ import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -125,6 +127,19 @@ class LettuceTransportTest {
             long counted = 100_000 - Looks.left(limiter, POLICY, KEY);
             assertTrue(counted >= allowed && counted <= asked, counted + " of " + asked + ", " + allowed + " allowed");
         }
+    }
+
+    /** As the client does with what it has buffered when its connection closes. */
+    @Test
+    void aCommandThatIsCancelledEndsOnce() {
+        List<Throwable> ends = new ArrayList<>();
+        LettuceCommand command = new LettuceCommand(List.of("GET", "k"), (reply, failure) -> ends.add(failure));
+        command.cancel();
+        command.cancel();
+        command.complete();
+        command.completeExceptionally(new IllegalStateException("late"));
+        assertEquals(1, ends.size());
+        assertInstanceOf(ConnectionLost.class, ends.get(0));
     }
 
     /** A node that was reset, or is not a member yet: those that know the masters are asked. */
