@@ -21,6 +21,8 @@ import io.limiter.kit.AtOnce;
 import io.limiter.kit.Looks;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -79,6 +81,20 @@ class InProcessBoundsTest extends BoundedBackend {
             }
             assertEquals(1_000, backend.entries());
             time.advance(Duration.ofSeconds(60));
+        }
+        assertEquals(0, backend.overflowed());
+    }
+
+    @Test
+    void aStockThatIsOverMakesRoom() {
+        start(1_000, 1_000_000);
+        for (int round = 0; round < 3; round++) {
+            Instant closes = Instant.EPOCH.plus(time.nowMicros() + 1_000_000, ChronoUnit.MICROS);
+            Policy policy = Policy.of("sale-" + round, Limit.allotment(2, 1, Duration.ZERO, null, closes));
+            for (int i = 0; i < 500; i++) {
+                assertTrue(takesTwo(policy, PartitionKey.of("item " + i)));
+            }
+            time.advance(Duration.ofSeconds(1).plusDays(1));
         }
         assertEquals(0, backend.overflowed());
     }

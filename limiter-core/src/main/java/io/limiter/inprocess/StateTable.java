@@ -231,8 +231,8 @@ final class StateTable {
 
     /** Puts a new state into the table. */
     void keep(State made, Limit limit, long now) {
-        // The earliest time at which a state charged now can be full again.
-        made.dueMicros = now + Math.max(1, limit.periodMicros() / Math.max(1, limit.permits()));
+        // The earliest time at which a state charged now can be full again: a stock is, that long after it closes.
+        made.dueMicros = now + Math.max(1, Math.min(limit.periodMicros() / limit.permits(), Limit.KEPT_MICROS));
         states.add(made);
     }
 
