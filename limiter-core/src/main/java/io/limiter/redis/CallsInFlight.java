@@ -108,12 +108,12 @@ final class CallsInFlight {
         return null;
     }
 
-    /** The parts of a call, of which those that take permits in flight have an id. */
+    /** The parts of a call, of which those that may begin one in flight have an id. */
     List<Call.Part> begin(List<Call.Part> parts) {
         List<Call.Part> withIds = parts;
         for (int i = 0; i < parts.size(); i++) {
             Call.Part part = parts.get(i);
-            if (part.isTake() && part.isInFlight()) {
+            if (part.begins()) {
                 withIds = withIds == parts ? new ArrayList<>(parts) : withIds;
                 withIds.set(i, part.with(new FlightCall(part)));
             }
@@ -201,7 +201,7 @@ final class CallsInFlight {
     /** The answer to a call came after its caller stopped waiting. */
     static void answeredLate(List<Call.Part> parts, @Nullable List<?> reply) {
         for (Call.Part part : parts) {
-            boolean mayHold = part.isTake() && (reply == null || isAllowed(parts, reply));
+            boolean mayHold = part.begins() && (reply == null || isAllowed(parts, reply));
             if (part.flight() != null && (mayHold || part.mode().equals(Call.AGAIN))) {
                 part.flight().heldLate();
             }
