@@ -12,11 +12,13 @@ import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.internal.HoldTerms;
+import io.limiter.internal.config.LimitText;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import java.time.Duration;
@@ -182,6 +184,24 @@ class UnsettledTest {
         assertEquals(1, count(ONE, HoldCount.ABOVE_ESTIMATE));
         assertEquals(0, count(ONE, HoldCount.UNKNOWN));
         assertEquals(0, timer.size());
+    }
+
+    /** Also of calls in flight, which no settlement ends. */
+    @Test
+    void whatIsCancelledWhileItIsAskedHoldsNothing() {
+        Policy policy = Policy.of("both", LimitText.parseAll("10000/1m token-bucket, 20 concurrent"))
+                .withHolds(10);
+        backend.holdsBack = true;
+        limiter.reserveAsync(List.of(new Charge(policy, KEY, 50)), MINUTE).cancel(false);
+        backend.holdsBack = false;
+        backend.answer();
+        assertEquals(1, backend.settled.size());
+        assertEquals(0, limiter.monitor().inFlight("both"));
+        assertEquals(
+                List.of(20L, 10_000L),
+                Looks.at(limiter, policy, KEY).outcomes().stream()
+                        .map(LimitOutcome::remaining)
+                        .toList());
     }
 
     private static Policy bucket(long permits) {

@@ -297,7 +297,10 @@ final class BackendRateLimiter extends RateLimiter {
     @Override
     public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
         CompletableFuture<Hold> counted = holds.reserve(charges, ttl).thenApply(this::counted);
-        return Returns.orUndone(onExecutor(counted), counted, hold -> holds.settle(hold, charge -> 0));
+        return Returns.orUndone(onExecutor(counted), counted, hold -> {
+            returns.end(hold.decision());
+            holds.settle(hold, charge -> 0);
+        });
     }
 
     /** Counts a reservation, and what it holds of calls in flight. */
