@@ -2,6 +2,8 @@ package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.Charge;
@@ -294,6 +296,21 @@ class FlightProtocolTest {
         world.unanswered(9);
         world.unanswered(1_000_000_000);
         assertEquals(1, world.flights.size());
+    }
+
+    /** As while Redis refuses to write: 5 000 a second may be held for 3 s. */
+    @Test
+    void whatFailsDeniesNothingAndIsForgotten() {
+        World world = new World(Fault.NONE, 1);
+        world.isAway = true;
+        for (int i = 0; i < 6_000; i++) {
+            LongStream.range(0, 5).forEach(one -> world.unanswered(1));
+            world.run(1_000);
+        }
+        assertTrue(world.flights.size() < 16_000, world.flights.size() + " calls");
+        assertNull(world.flights.denial(List.of(new Charge(POLICY, KEY, 1))));
+        LongStream.range(0, 100_000).forEach(one -> world.unanswered(1));
+        assertEquals(100_000, world.flights.size());
     }
 
     static LongStream seeds() {
