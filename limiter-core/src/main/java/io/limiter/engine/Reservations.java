@@ -137,6 +137,10 @@ final class Reservations {
                 throw new IllegalArgumentException("a reservation of policy '"
                         + charge.policy().name() + "' with a request id or a member; write it without them");
             }
+            if (isHeld(charge) && charge.permits() > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '"
+                        + charge.policy().name() + "' is above " + Integer.MAX_VALUE + "; count in larger units");
+            }
         }
         HoldTerms terms = HoldTerms.of(ttl, keep);
         return FailureAnswers.futureOf(() -> backend.reserve(charges, terms))
