@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.BackendException;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Hold.Settlement;
@@ -19,11 +20,14 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.internal.HoldTerms;
 import io.limiter.internal.config.LimitText;
+import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -202,6 +206,27 @@ class UnsettledTest {
                 Looks.at(limiter, policy, KEY).outcomes().stream()
                         .map(LimitOutcome::remaining)
                         .toList());
+    }
+
+    /** That may be the one timer of all deadlines: where nobody waits the executor answers, else the thread that waits. */
+    @Test
+    void theThreadThatTellsOfAFailureAnswersNobody() {
+        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+        RateLimiter other = RateLimiters.builder(backend).executor(tasks::add).build();
+        backend.isDown = true;
+        backend.holdsBack = true;
+        CompletableFuture<Hold> reserving = other.reserveAsync(List.of(new Charge(ONE, KEY, 10)), MINUTE);
+        backend.answer();
+        assertEquals(0, other.monitor().failures(BackendException.Kind.UNAVAILABLE));
+        while (!tasks.isEmpty()) {
+            tasks.remove().run();
+        }
+        assertEquals(Decision.Source.FAILED_CLOSED, reserving.join().decision().source());
+        CompletableFuture<Hold> blocking = CompletableFuture.supplyAsync(() -> other.reserve(ONE, KEY, 10, MINUTE));
+        Await.until("it is asked", () -> !backend.heldBack.isEmpty());
+        backend.answer();
+        Await.until("it is answered, though the executor does nothing", blocking::isDone);
+        assertEquals(2, other.monitor().failures(BackendException.Kind.UNAVAILABLE));
     }
 
     private static Policy bucket(long permits) {
