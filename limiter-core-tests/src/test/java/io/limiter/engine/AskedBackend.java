@@ -7,19 +7,19 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.internal.backend.ForwardingBackend;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedDeque;
 
 /** A backend that counts what it is asked, and whose answers a test can hold back or replace by failures. */
 class AskedBackend extends ForwardingBackend {
     private final Backend backend;
     final List<List<Charge>> asked = new ArrayList<>();
     final List<Decision> refunded = new ArrayList<>();
-    final Deque<Runnable> heldBack = new ArrayDeque<>();
+    final Deque<Runnable> heldBack = new ConcurrentLinkedDeque<>();
     int granted;
     boolean holdsBack;
     boolean isDown;

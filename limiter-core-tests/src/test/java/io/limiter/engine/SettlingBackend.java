@@ -35,7 +35,14 @@ final class SettlingBackend extends AskedBackend {
 
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
-        return isDown ? CompletableFuture.failedFuture(outage) : inner.reserve(charges, terms);
+        CompletionStage<Decision> answer =
+                isDown ? CompletableFuture.failedFuture(outage) : inner.reserve(charges, terms);
+        if (!holdsBack) {
+            return answer;
+        }
+        CompletableFuture<Void> answered = new CompletableFuture<>();
+        heldBack.add(() -> answered.complete(null));
+        return answered.thenCompose(none -> answer);
     }
 
     @Override

@@ -8,20 +8,26 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.BackendException;
 import io.limiter.Charge;
+import io.limiter.Decision;
 import io.limiter.FailureMode;
 import io.limiter.Hold;
 import io.limiter.Hold.Settlement;
 import io.limiter.Limit;
+import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.internal.HoldTerms;
+import io.limiter.internal.config.LimitText;
+import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -184,6 +190,45 @@ class UnsettledTest {
         assertEquals(0, timer.size());
     }
 
+    /** Also of calls in flight, which no settlement ends. */
+    @Test
+    void whatIsCancelledWhileItIsAskedHoldsNothing() {
+        Policy policy = Policy.of("both", LimitText.parseAll("10000/1m token-bucket, 20 concurrent"))
+                .withHolds(10);
+        backend.holdsBack = true;
+        limiter.reserveAsync(List.of(new Charge(policy, KEY, 50)), MINUTE).cancel(false);
+        backend.holdsBack = false;
+        backend.answer();
+        assertEquals(1, backend.settled.size());
+        assertEquals(0, limiter.monitor().inFlight("both"));
+        assertEquals(
+                List.of(20L, 10_000L),
+                Looks.at(limiter, policy, KEY).outcomes().stream()
+                        .map(LimitOutcome::remaining)
+                        .toList());
+    }
+
+    /** That may be the one timer of all deadlines: where nobody waits the executor answers, else the thread that waits. */
+    @Test
+    void theThreadThatTellsOfAFailureAnswersNobody() {
+        Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+        RateLimiter other = RateLimiters.builder(backend).executor(tasks::add).build();
+        backend.isDown = true;
+        backend.holdsBack = true;
+        CompletableFuture<Hold> reserving = other.reserveAsync(List.of(new Charge(ONE, KEY, 10)), MINUTE);
+        backend.answer();
+        assertEquals(0, other.monitor().failures(BackendException.Kind.UNAVAILABLE));
+        while (!tasks.isEmpty()) {
+            tasks.remove().run();
+        }
+        assertEquals(Decision.Source.FAILED_CLOSED, reserving.join().decision().source());
+        CompletableFuture<Hold> blocking = CompletableFuture.supplyAsync(() -> other.reserve(ONE, KEY, 10, MINUTE));
+        Await.until("it is asked", () -> !backend.heldBack.isEmpty());
+        backend.answer();
+        Await.until("it is answered, though the executor does nothing", blocking::isDone);
+        assertEquals(2, other.monitor().failures(BackendException.Kind.UNAVAILABLE));
+    }
+
     private static Policy bucket(long permits) {
         return of(Limit.tokenBucket(permits, MINUTE));
     }
@@ -240,6 +285,22 @@ class UnsettledTest {
         assertThrows(IllegalArgumentException.class, () -> limiter.reserve(List.of(one, one), MINUTE));
         assertThrows(IllegalArgumentException.class, () -> limiter.reserveAsync(List.of(one, one), MINUTE));
         assertEquals(10, left(policy));
+    }
+
+    /** Redis has no room for more in its record, and would give back the rest only. */
+    @Test
+    void whatNoRecordHoldsIsRefused() {
+        Policy policy = of(Limit.fixedWindow(1L << 40, MINUTE));
+        assertTrue(limiter.reserve(policy, KEY, Integer.MAX_VALUE, MINUTE).allowed());
+        long above = Integer.MAX_VALUE + 1L;
+        String message = assertThrows(IllegalArgumentException.class, () -> limiter.reserve(policy, KEY, above, MINUTE))
+                .getMessage();
+        assertEquals(
+                "a reservation of 2147483648 permits of policy 'p' is above 2147483647; count in larger units",
+                message);
+        Charge notHeld = new Charge(Policy.of("plain", Limit.fixedWindow(1L << 40, MINUTE)), KEY, 1L << 39);
+        assertTrue(limiter.reserve(List.of(new Charge(policy, KEY, 1), notHeld), MINUTE)
+                .allowed());
     }
 
     @Test

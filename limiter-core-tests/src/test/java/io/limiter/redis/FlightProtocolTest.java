@@ -2,6 +2,8 @@ package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.BackendException;
 import io.limiter.Charge;
@@ -22,6 +24,7 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -118,6 +121,12 @@ class FlightProtocolTest {
             transmit(flights.begin(Call.parts(keys, List.of(one), Call.TAKE)));
         }
 
+        /** A call that Redis may have decided. */
+        void unanswered(long permits) {
+            List<Call.Part> parts = Call.parts(keys, List.of(new Charge(POLICY, KEY, permits)), Call.TAKE);
+            CallsInFlight.answered(flights.begin(parts), null, true);
+        }
+
         private void begun(LimitOutcome outcome) {
             String id = ((CallsInFlight.FlightCall) Objects.requireNonNull(outcome.holder())).id;
             running.put(id, outcome);
@@ -182,7 +191,7 @@ class FlightProtocolTest {
             return switch (fault) {
                 case AN_END_WITHOUT_AN_ANSWER_IS_FORGOTTEN ->
                     isLost && part.mode().equals(Call.END) ? reply(true) : answer;
-                case A_TAKE_WITHOUT_AN_ANSWER_IS_A_DENIAL -> isLost && part.isTake() ? reply(false) : answer;
+                case A_TAKE_WITHOUT_AN_ANSWER_IS_A_DENIAL -> isLost && part.begins() ? reply(false) : answer;
                 case WHAT_IS_ADDED_IS_ADDED_FOR_EVER -> part.mode().equals(Call.AGAIN) ? NO_ANSWER : answer;
                 default -> answer;
             };
@@ -276,6 +285,32 @@ class FlightProtocolTest {
             found.add("after the end: " + world.flights.size() + ", held " + world.held.keySet());
         }
         return String.join("; ", found);
+    }
+
+    /** For its end Redis would go through all of them, and do nothing else for minutes. */
+    @Test
+    void whatIsNeverGrantedHasNoEnd() {
+        World world = new World(Fault.NONE, 1);
+        world.unanswered(8);
+        assertEquals(1, world.flights.size());
+        world.unanswered(9);
+        world.unanswered(1_000_000_000);
+        assertEquals(1, world.flights.size());
+    }
+
+    /** As while Redis refuses to write: 5 000 a second may be held for 3 s. */
+    @Test
+    void whatFailsDeniesNothingAndIsForgotten() {
+        World world = new World(Fault.NONE, 1);
+        world.isAway = true;
+        for (int i = 0; i < 6_000; i++) {
+            LongStream.range(0, 5).forEach(one -> world.unanswered(1));
+            world.run(1_000);
+        }
+        assertTrue(world.flights.size() < 16_000, world.flights.size() + " calls");
+        assertNull(world.flights.denial(List.of(new Charge(POLICY, KEY, 1))));
+        LongStream.range(0, 100_000).forEach(one -> world.unanswered(1));
+        assertEquals(100_000, world.flights.size());
     }
 
     static LongStream seeds() {

@@ -69,7 +69,7 @@ final class BackendRateLimiter extends RateLimiter {
         this.executor = settings.executor;
         this.waiting = new WaitQueues(settings, charges -> ask(charges, Backend.Mode.TAKE), this::complete);
         this.monitor = new EngineMonitor(new DenialRecord(TimeSource.system()), backend::health, waiting::waiting);
-        this.failures = new FailureAnswers(fallback, settings.instances, monitor, timer::nowMicros);
+        this.failures = new FailureAnswers(fallback, settings.instances, monitor, timer::nowMicros, executor);
         this.returns = new Returns(backend, fallback, waiting, this::countsOf);
         this.holds = new Reservations(backend, failures, returns, this::countsOf, timer, settings.holdKeep);
     }
@@ -192,8 +192,8 @@ final class BackendRateLimiter extends RateLimiter {
         List<CompletableFuture<Decision>> decisions = new ArrayList<>(each.size());
         for (CompletionStage<Decision> answer : backend.decideEach(each)) {
             int next = decisions.size();
-            CompletableFuture<Decision> taken = failures.orAnswer(
-                    List.of(each.get(next)), Backend.Mode.TAKE, answer.toCompletableFuture(), executor);
+            CompletableFuture<Decision> taken =
+                    failures.orAnswer(List.of(each.get(next)), Backend.Mode.TAKE, answer.toCompletableFuture(), null);
             decisions.add(finished(requests.get(next), taken));
         }
         return decisions;
@@ -291,13 +291,16 @@ final class BackendRateLimiter extends RateLimiter {
 
     @Override
     public Hold reserve(List<Charge> charges, Duration ttl) {
-        return counted(BackendException.join(holds.reserve(charges, ttl)));
+        return counted(BackendException.join(holds.reserve(charges, ttl, true)));
     }
 
     @Override
     public CompletableFuture<Hold> reserveAsync(List<Charge> charges, Duration ttl) {
-        CompletableFuture<Hold> counted = holds.reserve(charges, ttl).thenApply(this::counted);
-        return Returns.orUndone(onExecutor(counted), counted, hold -> holds.settle(hold, charge -> 0));
+        CompletableFuture<Hold> counted = holds.reserve(charges, ttl, false).thenApply(this::counted);
+        return Returns.orUndone(onExecutor(counted), counted, hold -> {
+            returns.end(hold.decision());
+            holds.settle(hold, charge -> 0);
+        });
     }
 
     /** Counts a reservation, and what it holds of calls in flight. */
@@ -339,7 +342,7 @@ final class BackendRateLimiter extends RateLimiter {
     }
 
     private CompletableFuture<Decision> ask(List<Charge> charges, Backend.Mode mode) {
-        return failures.orAnswer(charges, mode, FailureAnswers.futureOf(() -> backend.decide(charges, mode)), executor);
+        return failures.orAnswer(charges, mode, FailureAnswers.futureOf(() -> backend.decide(charges, mode)), null);
     }
 
     private Decision counted(Decision decision, boolean shadow, Executor listening) {

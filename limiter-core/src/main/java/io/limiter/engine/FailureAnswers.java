@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class FailureAnswers {
     private final @Nullable Backend fallback;
     private final long instances;
     private final EngineMonitor counters;
+    private final Executor executor;
     /** By what failed and what answered. */
     private final Throttle[] warnings;
     /** The failures that were logged last, in the same places. One that is always the same belongs to an outage, which is a flood. */
@@ -44,13 +46,16 @@ final class FailureAnswers {
     /** An instance's part of a policy, and what decides by it. */
     private record Share(Policy of, Policy part, Backend.Decider decider) {}
 
-    FailureAnswers(@Nullable Backend fallback, long instances, EngineMonitor counters, TimeSource time) {
+    /** @param executor runs those that come after a failure that nobody waits for */
+    FailureAnswers(
+            @Nullable Backend fallback, long instances, EngineMonitor counters, TimeSource time, Executor executor) {
         this.warnings = Stream.generate(() -> new Throttle(time::nowMicros, WARN_EVERY_MICROS))
                 .limit(logged.length)
                 .toArray(Throttle[]::new);
         this.fallback = fallback;
         this.instances = instances;
         this.counters = counters;
+        this.executor = executor;
     }
 
     /**
@@ -159,15 +164,11 @@ final class FailureAnswers {
         }
     }
 
-    /** The answer of the backend or, if it fails, of the failure mode. */
+    /** The answer of the backend or, if it fails, of the failure mode: {@link #answer}. */
     CompletableFuture<Decision> orAnswer(
-            List<Charge> charges, Backend.Mode mode, CompletableFuture<Decision> answered, Executor executor) {
-        if (!answered.isDone()) {
-            // Not on the completing thread: that may be the one timer for the deadlines of all others.
-            return answered.exceptionallyAsync(failure -> answer(charges, mode, failure, null), executor);
-        }
-        return answered.isCompletedExceptionally()
-                ? answered.exceptionally(failure -> answer(charges, mode, failure, null))
-                : answered;
+            List<Charge> charges, Backend.Mode mode, CompletableFuture<Decision> answered, @Nullable HoldTerms terms) {
+        Function<Throwable, Decision> own = failure -> answer(charges, mode, failure, terms);
+        // Not on the completing thread: that may be the one timer for the deadlines of all others.
+        return answered.isDone() ? answered.exceptionally(own) : answered.exceptionallyAsync(own, executor);
     }
 }

@@ -120,8 +120,12 @@ final class Reservations {
         this.keep = keep;
     }
 
-    /** Reserves all charges, or none. Charges of policies without holds are taken as usual. */
-    CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl) {
+    /**
+     * Reserves all charges, or none. Charges of policies without holds are taken as usual.
+     *
+     * @param isBlocking whether this thread waits for the answer, so that the failure mode answers on it
+     */
+    CompletableFuture<Hold> reserve(List<Charge> given, Duration ttl, boolean isBlocking) {
         // Those that are reserved first: a command is a reservation if its first limit is.
         List<Charge> charges = PermitRequest.of(given).charges().stream()
                 .sorted(Comparator.comparing(charge -> !isHeld(charge)))
@@ -137,10 +141,17 @@ final class Reservations {
                 throw new IllegalArgumentException("a reservation of policy '"
                         + charge.policy().name() + "' with a request id or a member; write it without them");
             }
+            if (isHeld(charge) && charge.permits() > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("a reservation of " + charge.permits() + " permits of policy '"
+                        + charge.policy().name() + "' is above " + Integer.MAX_VALUE + "; count in larger units");
+            }
         }
         HoldTerms terms = HoldTerms.of(ttl, keep);
-        return FailureAnswers.futureOf(() -> backend.reserve(charges, terms))
-                .exceptionally(failed -> failures.answer(charges, Backend.Mode.TAKE, failed, terms))
+        CompletableFuture<Decision> answer = FailureAnswers.futureOf(() -> backend.reserve(charges, terms));
+        if (isBlocking) {
+            answer.handle((decision, failed) -> failed).join();
+        }
+        return failures.orAnswer(charges, Backend.Mode.TAKE, answer, terms)
                 .thenApply(decision -> hold(decision, terms));
     }
 

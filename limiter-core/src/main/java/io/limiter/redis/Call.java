@@ -93,9 +93,9 @@ final class Call {
             return limit.algorithm().isInFlight();
         }
 
-        /** Whether it takes permits if all limits allow it. */
-        boolean isTake() {
-            return mode.equals(TAKE) && charge.permits() > 0;
+        /** Whether it begins a call in flight if all limits allow it. For Redis an end of more would be work of minutes. */
+        boolean begins() {
+            return isInFlight() && mode.equals(TAKE) && charge.permits() > 0 && charge.permits() <= limit.permits();
         }
 
         /** The same as a reservation or settlement. */

@@ -27,10 +27,12 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 final class CallsInFlight {
-    /** There are at most as many calls as need one renewal in this time. Further ones are denied: nobody could renew all in time. */
+    /** At most as many calls run as need one renewal in this time. Further ones are denied: nobody could renew all in time. */
     private static final long RENEWAL_MICROS = 100;
 
     private static final long LONGEST_BETWEEN_MICROS = 10_000_000;
+    /** What more takes without an answer hold runs out by itself. */
+    private static final long MOST = LONGEST_BETWEEN_MICROS / RENEWAL_MICROS;
     /** After what had no answer. */
     private static final long AGAIN_MICROS = 200_000;
 
@@ -51,6 +53,8 @@ final class CallsInFlight {
     private final AtomicLong begun = new AtomicLong();
     /** Those that Redis may hold. */
     private final Set<FlightCall> calls = ConcurrentHashMap.newKeySet();
+    /** How many of them run. */
+    private final AtomicLong running = new AtomicLong();
 
     /** Where {@link #sendDue} goes on. Guarded by this. */
     private Iterator<FlightCall> next = Collections.emptyIterator();
@@ -91,12 +95,12 @@ final class CallsInFlight {
         for (Charge charge : charges) {
             Limit limit = charge.policy().limits().get(0);
             boolean isHeld = charge.policy().isInFlight() && charge.permits() > 0;
-            if (isHeld && calls.size() >= betweenMicros(limit) / RENEWAL_MICROS) {
+            if (isHeld && running.get() >= betweenMicros(limit) / RENEWAL_MICROS) {
                 if (warnings.tryPass()) {
                     LOG.warn(
                             "RL-417 {} calls are in flight in this instance, as many as it can renew, so further ones of"
                                     + " policy '{}' are denied; logged again in 60 s at the earliest",
-                            calls.size(),
+                            running.get(),
                             charge.policy().name());
                 }
                 return Decision.of(
@@ -108,12 +112,12 @@ final class CallsInFlight {
         return null;
     }
 
-    /** The parts of a call, of which those that take permits in flight have an id. */
+    /** The parts of a call, of which those that may begin one in flight have an id. */
     List<Call.Part> begin(List<Call.Part> parts) {
         List<Call.Part> withIds = parts;
         for (int i = 0; i < parts.size(); i++) {
             Call.Part part = parts.get(i);
-            if (part.isTake() && part.isInFlight()) {
+            if (part.begins()) {
                 withIds = withIds == parts ? new ArrayList<>(parts) : withIds;
                 withIds.set(i, part.with(new FlightCall(part)));
             }
@@ -146,6 +150,9 @@ final class CallsInFlight {
         long now = time.nowMicros();
         int most = failing ? 1 : TOGETHER;
         int sent = 0;
+        if (failing) {
+            calls.forEach(call -> call.tryForget(now));
+        }
         for (int left = calls.size(); left > 0 && sent < most; left--) {
             next = next.hasNext() ? next : calls.iterator();
             Call.Part part = next.hasNext() ? next.next().due(now) : null;
@@ -201,7 +208,7 @@ final class CallsInFlight {
     /** The answer to a call came after its caller stopped waiting. */
     static void answeredLate(List<Call.Part> parts, @Nullable List<?> reply) {
         for (Call.Part part : parts) {
-            boolean mayHold = part.isTake() && (reply == null || isAllowed(parts, reply));
+            boolean mayHold = part.begins() && (reply == null || isAllowed(parts, reply));
             if (part.flight() != null && (mayHold || part.mode().equals(Call.AGAIN))) {
                 part.flight().heldLate();
             }
@@ -233,7 +240,8 @@ final class CallsInFlight {
         /** Redis does not hold them. */
         private boolean isMissing;
 
-        private boolean isEnded;
+        /** It was granted and has not ended. */
+        private boolean isRunning;
         /** When what Redis may hold after the end has run out. */
         private long overMicros;
 
@@ -263,7 +271,8 @@ final class CallsInFlight {
 
         /** The part of a call that ends it. */
         synchronized Call.Part end() {
-            isEnded = true;
+            running.addAndGet(isRunning ? -1 : 0);
+            isRunning = false;
             overMicros = time.nowMicros() + part.limit().periodMicros();
             return part(Call.END);
         }
@@ -290,16 +299,17 @@ final class CallsInFlight {
         }
 
         private synchronized Call.@Nullable Part dueNow(long nowMicros) {
-            if (isEnded && nowMicros > overMicros) {
-                calls.remove(this);
-                return null;
-            }
-            return part(isEnded ? Call.END : isMissing ? Call.AGAIN : Call.RENEW);
+            return tryForget(nowMicros) ? null : part(isRunning ? isMissing ? Call.AGAIN : Call.RENEW : Call.END);
+        }
+
+        /** It is over if what Redis may hold after the end has run out. Returns whether it was. */
+        private synchronized boolean tryForget(long nowMicros) {
+            return !isRunning && nowMicros > overMicros && calls.remove(this);
         }
 
         /** Redis may hold it since a moment ago, when it may have ended already. */
         private synchronized void heldLate() {
-            if (isEnded) {
+            if (!isRunning) {
                 endSoon();
             }
         }
@@ -310,16 +320,18 @@ final class CallsInFlight {
             long later = now + AGAIN_MICROS;
             switch (mode) {
                 case Call.TAKE -> {
-                    if (reply == null && sent) {
+                    if (reply == null && sent && calls.size() < MOST) {
                         endSoon();
                     } else if (isAllowed) {
+                        isRunning = true;
+                        running.incrementAndGet();
                         keep(renewsAt(now));
                     }
                     return;
                 }
                 case Call.RENEW -> {
                     isMissing = reply != null && !isAllowed;
-                    if (!isEnded) {
+                    if (isRunning) {
                         dueMicros = reply == null ? later : isMissing ? now : renewsAt(now);
                     }
                 }
