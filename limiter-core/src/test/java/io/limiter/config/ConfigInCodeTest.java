@@ -10,7 +10,11 @@ import io.limiter.Policy;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Position;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
@@ -173,6 +177,21 @@ class ConfigInCodeTest {
         assertEquals(1, problems.size(), problems.toString());
         assertTrue(problems.get(0).matches("RL-10\\d limiter." + Pattern.quote(key) + " = .*"), problems.get(0));
         assertTrue(problems.toString().contains(words), problems.toString());
+    }
+
+    @Test
+    void mistakesAreTheSameAfterSerialization() throws Exception {
+        ConfigException mistakes =
+                assertThrows(ConfigException.class, withRule("/x", "rules.r.key", "a", "instances", "0")::build);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(mistakes);
+        }
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            ConfigException read = (ConfigException) in.readObject();
+            assertEquals(2, read.problems().size());
+            assertEquals(mistakes.problems(), read.problems());
+        }
     }
 
     @Test
