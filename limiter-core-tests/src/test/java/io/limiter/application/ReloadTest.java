@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
+import io.limiter.Limit;
 import io.limiter.PartitionKey;
+import io.limiter.Policy;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
@@ -26,6 +28,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -229,6 +232,22 @@ class ReloadTest {
                     .getMessage()
                     .contains("RL-160"));
             assertEquals(2, other.policies().size());
+        }
+    }
+
+    @Test
+    void whatCodeAddsLiesOverEachContentOfTheFile() throws Exception {
+        LimiterConfig more = LimiterConfig.load(file).toBuilder()
+                .property("limiter.rules.login.path", "/login")
+                .property("limiter.rules.login.policy", "own")
+                .policy(Policy.of("own", Limit.fixedWindow(1, Duration.ofHours(1))))
+                .build();
+        try (Limiter other = Limiter.start(more)) {
+            assertEquals(List.of(), other.reload(), "the file is the same");
+            write(VOTE.formatted(5));
+            assertEquals(List.of("RL-162 limiter.policies.vote.limits: 3/1h fixed -> 5/1h fixed"), other.reload());
+            assertEquals(Set.of("vote", "own"), other.policies().keySet());
+            assertEquals(1, other.config().settings().rules().size());
         }
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.limiter.FailureMode;
 import io.limiter.application.Limiter;
+import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.Settings.BackendKind;
 import io.limiter.kit.LogLines;
 import java.io.IOException;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -223,6 +226,20 @@ class ConfigSourcesTest {
     }
 
     @Test
+    void soIsOneOfEachSection() throws IOException {
+        Set<String> misspelled = new TreeSet<>();
+        for (ConfigKey key : ConfigKey.all()) {
+            String[] words = key.name().split("[.]");
+            if (words.length > 2) {
+                misspelled.add(ConfigKey.variable("limiter." + words[1] + ".misspelled"));
+                misspelled.add(ConfigKey.variable("limiter." + words[1].replace("-", "") + ".misspelled"));
+            }
+        }
+        with(misspelled.stream().collect(Collectors.toMap(variable -> variable, variable -> "x")));
+        assertEquals(List.of(START + String.join(", ", misspelled)), log.of(Level.WARN, "RL-137"));
+    }
+
+    @Test
     void oneLineForAll() throws IOException {
         Map<String, String> many = new TreeMap<>();
         for (int i = 10; i < 30; i++) {
@@ -256,6 +273,11 @@ class ConfigSourcesTest {
                 "LIMITER_REDIS_PORT_6379_TCP_PORT",
                 "LIMITER_REDIS_PORT_6379_TCP_PROTO",
                 "LIMITER_REDIS_MASTER_SERVICE_HOST",
+                "LIMITER_CONTROL_SERVICE_HOST",
+                "LIMITER_CONTROL_PORT_8443_TCP_ADDR",
+                "LIMITER_FILTER_PORT",
+                "LIMITER_WAITER_NAME",
+                "LIMITER_BACKEND_URL",
                 "LIMITER_REDIS_OWN",
                 "LIMITER_REDIS_PREFIX",
                 "LIMITER_POLICIES_VOTE_LIMITS_0"

@@ -10,11 +10,11 @@ import java.util.List;
 public final class ConfigException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
 
-    private final transient List<String> problems;
+    private final String[] problems;
 
     private ConfigException(String message, List<String> problems) {
         super(message);
-        this.problems = problems;
+        this.problems = problems.toArray(new String[0]);
     }
 
     /** Throws the problems, if there are any. */
@@ -27,6 +27,6 @@ public final class ConfigException extends IllegalArgumentException {
 
     /** The mistakes one by one, in the order of the text. */
     public List<String> problems() {
-        return problems;
+        return List.of(problems);
     }
 }

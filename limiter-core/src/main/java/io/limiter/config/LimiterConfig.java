@@ -64,7 +64,10 @@ public final class LimiterConfig {
         return new Builder();
     }
 
-    /** A builder with the text and the policies of this configuration, which what is added overrides; environment variables override both. */
+    /**
+     * A builder with the text and the policies of this configuration, which what is added overrides; environment variables override
+     * both. What is added also lies over the text that is read again later.
+     */
     public Builder toBuilder() {
         return new Builder(text, false);
     }
@@ -120,7 +123,21 @@ public final class LimiterConfig {
      */
     public LimiterConfig readAgain() throws Exception {
         settings.reload().readable();
-        return Objects.requireNonNull(text.again).call();
+        LimiterConfig read = Objects.requireNonNull(text.again).call();
+        Builder start = Objects.requireNonNull(text.start);
+        if (start == text) {
+            return read;
+        }
+        Builder next = new Builder(text, true);
+        next.start = read.text;
+        next.entries.subList(0, start.entries.size()).clear();
+        next.entries.addAll(0, read.text.entries);
+        next.policies.subList(0, start.policies.size()).clear();
+        next.policies.addAll(0, read.text.policies);
+        if (text.environment.equals(start.environment)) {
+            next.environment = read.text.environment;
+        }
+        return next.build();
     }
 
     @Override
@@ -150,6 +167,8 @@ public final class LimiterConfig {
         private boolean hasClient;
         private @Nullable List<Path> files;
         private @Nullable Callable<LimiterConfig> again;
+        /** What {@link #again} has read, with which this begins; in a text without more, itself. Null for all of this. */
+        private @Nullable Builder start;
 
         private Builder() {}
 
@@ -167,6 +186,7 @@ public final class LimiterConfig {
             hasClient = other.hasClient;
             files = other.files;
             again = other.again;
+            start = other.start == null ? this : other.start;
         }
 
         /**
@@ -311,6 +331,7 @@ public final class LimiterConfig {
         public Builder readAgain(List<Path> files, Callable<LimiterConfig> again) {
             this.files = List.copyOf(files);
             this.again = again;
+            start = null;
             return this;
         }
 

@@ -2,6 +2,7 @@ package io.limiter.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,7 +11,11 @@ import io.limiter.Policy;
 import io.limiter.internal.config.KeyPart;
 import io.limiter.internal.config.RuleDefinition;
 import io.limiter.internal.config.RuleDefinition.Position;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.io.StringReader;
 import java.time.Duration;
 import java.util.List;
@@ -66,6 +71,36 @@ class ConfigInCodeTest {
         assertEquals(4, after.policies().get("q").limits().get(0).permits());
         assertEquals(after, after.toBuilder().build());
         assertNotEquals(before, after);
+    }
+
+    @Test
+    void whatIsAddedLiesOverEachTextThatIsReadLater() throws Exception {
+        LimiterConfig.Builder later = LimiterConfig.builder()
+                .property("limiter.policies.q.limits", "5/10s")
+                .property("limiter.policies.r.limits", "1/1s")
+                .environment(Map.of("LIMITER_INSTANCES", "2"));
+        LimiterConfig read = LimiterConfig.builder()
+                .property("limiter.policies.q.limits", "3/10s")
+                .property("limiter.policies.gone.limits", "3/10s")
+                .policy(Policy.of("old", Limit.fixedWindow(1, Duration.ofSeconds(1))))
+                .readAgain(List.of(), later::build)
+                .build();
+        LimiterConfig more = read.toBuilder().policy(ONE).build().toBuilder()
+                .property("limiter.deny.status", "429")
+                .build();
+        assertEquals(Set.of("q", "gone", "old", "p"), more.policies().keySet());
+        LimiterConfig again = more.readAgain();
+        assertEquals(Set.of("q", "r", "p"), again.policies().keySet());
+        assertEquals(5, again.policies().get("q").limits().get(0).permits());
+        assertEquals(429, again.settings().callers().deniedStatus());
+        assertEquals(2, again.settings().storage().instances());
+        assertEquals(again, again.readAgain());
+        LimiterConfig variables =
+                read.toBuilder().environment(Map.of("LIMITER_INSTANCES", "7")).build();
+        assertEquals(7, variables.readAgain().settings().storage().instances());
+        LimiterConfig otherwise =
+                more.toBuilder().readAgain(List.of(), () -> read).build();
+        assertSame(read, otherwise.readAgain(), "the caller reads everything");
     }
 
     @Test
@@ -173,6 +208,21 @@ class ConfigInCodeTest {
         assertEquals(1, problems.size(), problems.toString());
         assertTrue(problems.get(0).matches("RL-10\\d limiter." + Pattern.quote(key) + " = .*"), problems.get(0));
         assertTrue(problems.toString().contains(words), problems.toString());
+    }
+
+    @Test
+    void mistakesAreTheSameAfterSerialization() throws Exception {
+        ConfigException mistakes =
+                assertThrows(ConfigException.class, withRule("/x", "rules.r.key", "a", "instances", "0")::build);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(mistakes);
+        }
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            ConfigException read = (ConfigException) in.readObject();
+            assertEquals(2, read.problems().size());
+            assertEquals(mistakes.problems(), read.problems());
+        }
     }
 
     @Test

@@ -36,7 +36,14 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
 
     private static List<IpNetwork> checkedNetworks(String text) {
         List<IpNetwork> networks = IpNetwork.named(text);
-        networks.forEach(CallerMatcher::checkNetwork);
+        for (IpNetwork network : networks) {
+            checkHost(network);
+            // A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended.
+            Problems.refuseIf(
+                    network.hasHostBits(),
+                    "'" + network + "' has bits behind its prefix; write " + network.withoutHostBits() + ", or "
+                            + network.address() + " for that one address");
+        }
         return networks;
     }
 
@@ -48,15 +55,6 @@ public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<St
     /** Whether it contains users or roles, so that a caller must be authenticated first. */
     public boolean needUser() {
         return !users.isEmpty() || !roles.isEmpty();
-    }
-
-    /** A mistake such as 10.0.0.1/8 for /32 would match far more callers than intended. */
-    private static void checkNetwork(IpNetwork network) {
-        checkHost(network);
-        Problems.refuseIf(
-                network.hasHostBits(),
-                "'" + network + "' has bits behind its prefix; write " + network.withoutHostBits() + ", or "
-                        + network.address() + " for that one address");
     }
 
     /** 0.0.0.0 would match no caller. */

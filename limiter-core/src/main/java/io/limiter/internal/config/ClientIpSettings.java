@@ -1,7 +1,6 @@
 package io.limiter.internal.config;
 
 import io.limiter.address.IpNetwork;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -52,22 +51,18 @@ public record ClientIpSettings(
     public static final ClientIpSettings DEFAULT =
             new ClientIpSettings(List.of(), false, false, 0, null, DEFAULT_IPV6_PREFIX_BITS, Source.AUTO);
 
-    private static final List<String> LISTS = List.of(X_FORWARDED_FOR, FORWARDED);
     private static final String HEADER = "limiter.client-ip.header";
     private static final String PROXIES = "limiter.client-ip.trusted-proxies";
     private static final String HOPS = "limiter.client-ip.trusted-hops";
 
     /** The settings of the properties. */
     static ClientIpSettings read(PropertyReader reader) {
-        List<String> items = new ArrayList<>(reader.words(PROXIES));
-        boolean all = items.removeIf("all"::equalsIgnoreCase);
-        boolean unix = items.removeIf("unix"::equalsIgnoreCase);
-        List<IpNetwork> networks = reader.read(
-                PROXIES,
-                List.of(),
-                text -> LimitText.each(items, ClientIpSettings::proxies).stream()
-                        .flatMap(List::stream)
-                        .toList());
+        List<String> items = reader.words(PROXIES);
+        boolean all = items.stream().anyMatch("all"::equalsIgnoreCase);
+        boolean unix = items.stream().anyMatch("unix"::equalsIgnoreCase);
+        List<IpNetwork> networks = reader.each(PROXIES, ClientIpSettings::proxies).stream()
+                .flatMap(List::stream)
+                .toList();
         int hops = reader.number(HOPS);
         boolean trusting = reader.has(PROXIES) || reader.has(HOPS);
         String header = reader.has(HEADER) || trusting ? reader.read(HEADER, ClientIpSettings::header) : null;
@@ -85,12 +80,12 @@ public record ClientIpSettings(
                 text.matches("[0-9A-Fa-f:.]+/0+"),
                 "'" + text + "' would trust every peer; write the networks of your proxies, or the word all if"
                         + " only they can connect");
-        return IpNetwork.named(Problems.shown(text));
+        return text.matches("(?i)all|unix") ? List.of() : IpNetwork.named(Problems.shown(text));
     }
 
     private static String header(String name) {
         // Any other name would be read as a header with one address: a typing error would make every list malformed.
-        String near = Suggestion.nearest(name, LISTS, 2);
+        String near = Suggestion.nearest(name, List.of(X_FORWARDED_FOR, FORWARDED), 2);
         Problems.refuseIf(
                 near != null && !near.equalsIgnoreCase(name),
                 "not a header that proxies set; did you mean '" + near + "'?");

@@ -25,12 +25,9 @@ public record CountedOutcomes(boolean counted, List<Outcome> outcomes) {
     public CountedOutcomes {
         outcomes = outcomes.stream().distinct().toList();
         Problems.refuseIf(outcomes.isEmpty(), "no outcome is given; write some, such as 401, 403, 5xx");
+        List<String> texts = outcomes.stream().map(Outcome::text).toList();
         Problems.refuseIf(
-                !counted
-                        && outcomes.stream()
-                                .map(Outcome::text)
-                                .toList()
-                                .containsAll(List.of("2xx", "3xx", "4xx", "5xx")),
+                !counted && texts.containsAll(List.of("2xx", "3xx", "4xx", "5xx")),
                 "every response would give its charge back, so the rule would limit nothing; leave out those that count");
     }
 

@@ -23,8 +23,10 @@ import org.slf4j.LoggerFactory;
 final class EnvironmentText {
     private static final Logger LOG = LoggerFactory.getLogger(EnvironmentText.class);
 
-    private static final Pattern LIKE_A_SETTING =
-            Pattern.compile("LIMITER_(?:REDIS|POLICIES|RULES|HTTP|EXEMPT|DENY|CLIENT_?IP|IN_?PROCESS)_.+");
+    /** Those of the sections of the table. */
+    private static final Pattern LIKE_A_SETTING = Pattern.compile(
+            "LIMITER_(?:RELOAD|CONTROL|DENIALS|EXEMPT|DENY|PLAN_?LOOKUP|REDIS|IN_?PROCESS|HOLDS|WAIT|CLIENT_?IP|HTTP"
+                    + "|FILTER|POLICIES|PLANS|RULES)_.+");
     /** Variables that Kubernetes sets in every container of a namespace with a service of such a name. */
     private static final Pattern OF_A_SERVICE = Pattern.compile(
             ".*_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(ADDR|PORT|PROTO))?)?)");

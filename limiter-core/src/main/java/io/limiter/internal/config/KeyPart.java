@@ -121,6 +121,10 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
                 isFolded && !kind.is(Trait.FOLDABLE),
                 "'" + kind.text()
                         + "' has no spellings to fold; write fold after user, header:, cookie:, query: or path:");
+        Problems.refuseIf(
+                isVerified && (!kind.isSecret() || kind.is(Trait.COSTLY)),
+                "'" + text(kind, name)
+                        + "' is nothing that a client writes; write verified after header:, cookie:, query: or bearer");
     }
 
     /** A part with each spelling of its own. */
@@ -165,13 +169,8 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
         Matcher part = PART.matcher(text);
         for (Kind kind : part.matches() ? Kind.values() : new Kind[0]) {
             if (kind.text().equals(part.group("kind"))) {
-                boolean isVerified = part.group("verified") != null;
-                KeyPart read = new KeyPart(kind, part.group("name"), part.group("fold") != null, false);
-                Problems.refuseIf(
-                        isVerified && !read.canBeWritten(),
-                        "'" + text
-                                + "' is nothing that a client writes; write verified after header:, cookie:, query: or bearer");
-                return new KeyPart(kind, read.name, read.isFolded, isVerified);
+                return new KeyPart(
+                        kind, part.group("name"), part.group("fold") != null, part.group("verified") != null);
             }
         }
         throw new IllegalArgumentException("'" + text + "' is not a key; write "

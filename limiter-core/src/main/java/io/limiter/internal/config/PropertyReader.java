@@ -2,7 +2,6 @@ package io.limiter.internal.config;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -40,10 +39,6 @@ final class PropertyReader {
         byKey.values().forEach(problems::checkSeen);
     }
 
-    Collection<ConfigEntry> all() {
-        return byKey.values();
-    }
-
     Map<String, ConfigEntry> byKey() {
         return Collections.unmodifiableMap(byKey);
     }
@@ -59,11 +54,6 @@ final class PropertyReader {
 
     boolean has(String key) {
         return byKey.containsKey(key);
-    }
-
-    @Nullable
-    ConfigEntry get(String key) {
-        return byKey.get(key);
     }
 
     /** Notes a mistake in the entry of a key or, if there is none, in the first entry of the same policy or rule. */
@@ -125,8 +115,7 @@ final class PropertyReader {
     }
 
     <T> T read(String key, T fallback, Function<String, ? extends T> parser) {
-        T value = read(key, parser);
-        return value == null ? fallback : value;
+        return Objects.requireNonNullElse(read(key, parser), fallback);
     }
 
     @Nullable

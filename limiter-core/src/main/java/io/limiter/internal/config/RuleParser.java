@@ -76,7 +76,7 @@ final class RuleParser {
         String key = here + "default-plan";
         String plan = reader.text(key);
         // Also the plans with a mistake, which are already reported.
-        Set<String> known = NamedKeys.PLANS.names(reader.all());
+        Set<String> known = NamedKeys.PLANS.names(reader.byKey().values());
         reader.must(
                 key,
                 plan == null || known.contains(plan),
@@ -87,7 +87,7 @@ final class RuleParser {
 
     /** The policy that the rule names, or its own; null when it is wrong, which is noted. */
     private @Nullable Policy policy(Map<String, Policy> policies, Set<String> named) {
-        ConfigEntry reference = reader.get(here + "policy");
+        ConfigEntry reference = reader.byKey().get(here + "policy");
         String own = NamedKeys.POLICIES.properties.stream()
                 .filter(property -> reader.has(here + property))
                 .findFirst()

@@ -168,7 +168,7 @@ public record Settings(
 
         static PlanSettings read(PropertyReader reader) {
             Map<String, List<Limit>> limits = new LinkedHashMap<>();
-            for (String plan : NamedKeys.PLANS.names(reader.all())) {
+            for (String plan : NamedKeys.PLANS.names(reader.byKey().values())) {
                 String key = NamedKeys.PLANS.start + plan + ".limits";
                 List<Limit> parsed = reader.read(key, LimitText::parseAll);
                 reader.must(

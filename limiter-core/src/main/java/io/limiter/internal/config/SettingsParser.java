@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -67,7 +66,7 @@ public final class SettingsParser {
         ControlSettings control = ControlSettings.read(reader);
         ReloadSettings reload = ReloadSettings.read(reader, files);
         foreignKeys.stream().filter(key -> ConfigKey.find(key) != null).forEach(reader::text);
-        reader.all().forEach(entry -> checkKey(entry.key()));
+        reader.byKey().values().forEach(entry -> checkKey(entry.key()));
         Limits limits = limits(inCode, plans, clientIp);
         reader.checkTogether();
         return new Settings(enabled, storage, clientIp, http, callers, limits, new Operation(denials, reload, control));
@@ -75,7 +74,7 @@ public final class SettingsParser {
 
     /** Notes the mistakes that are certain of a text that will lie over an unknown configuration. */
     public void checkGrammar() {
-        for (ConfigEntry entry : reader.all()) {
+        for (ConfigEntry entry : reader.byKey().values()) {
             checkKey(entry.key());
             ConfigKey known = ConfigKey.find(entry.key());
             if (known != null) {
@@ -126,7 +125,7 @@ public final class SettingsParser {
 
     private Limits limits(Collection<Policy> inCode, PlanSettings plans, ClientIpSettings clientIp) {
         Map<String, Policy> policies = new LinkedHashMap<>();
-        Set<String> named = new LinkedHashSet<>(NamedKeys.POLICIES.names(reader.all()));
+        Set<String> named = NamedKeys.POLICIES.names(reader.byKey().values());
         for (String name : named) {
             Policy policy = PolicyParser.policy(reader, name, NamedKeys.POLICIES.start + name + ".");
             if (policy != null) {
@@ -141,7 +140,7 @@ public final class SettingsParser {
             named.add(policy.name());
         }
         List<RuleDefinition> rules = new ArrayList<>();
-        for (String name : NamedKeys.RULES.names(reader.all())) {
+        for (String name : NamedKeys.RULES.names(reader.byKey().values())) {
             int before = problems.size();
             RuleDefinition rule = new RuleParser(reader, name).parse(policies, named, plans, clientIp);
             if (problems.size() == before) {
@@ -179,10 +178,7 @@ public final class SettingsParser {
         for (String owner : List.of(name, name.replaceFirst("\\.[^.]*$", ""))) {
             ConfigKey.names(false).forEach(one -> known.add(one.replace(ConfigKey.NAME, owner)));
         }
-        String near = known.stream()
-                .filter(one -> one.startsWith(whole + "."))
-                .findFirst()
-                .orElseGet(() -> Suggestion.nearest(whole, known, Math.max(2, whole.length() / 3)));
-        return near == null ? "; remove it" : "; did you mean '" + near + "'?";
+        String near = Suggestion.of(whole, known);
+        return near.isEmpty() ? "; remove it" : near;
     }
 }

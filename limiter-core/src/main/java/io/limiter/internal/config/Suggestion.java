@@ -17,10 +17,14 @@ final class Suggestion {
         return nearest == null ? "" : "; did you mean '" + nearest + "'?";
     }
 
-    /** The nearest of the known words, if it has at most this number of different letters; else null. */
+    /**
+     * The nearest of the known words, if it has at most this number of different letters; else null. One that goes on behind a dot is
+     * as near as the word itself.
+     */
     static @Nullable String nearest(String written, Collection<String> known, int most) {
-        Function<String, Integer> away =
-                word -> distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
+        Function<String, Integer> away = word -> word.startsWith(written + ".")
+                ? 0
+                : distance(written.toLowerCase(Locale.ROOT), word.toLowerCase(Locale.ROOT));
         return known.stream()
                 .min(Comparator.comparing(away))
                 .filter(nearest -> away.apply(nearest) <= most)
