@@ -29,6 +29,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -249,6 +250,29 @@ class ReloadTest {
             assertEquals(Set.of("vote", "own"), other.policies().keySet());
             assertEquals(1, other.config().settings().rules().size());
         }
+    }
+
+    @Test
+    void aFileOfATreeHasLimitsOnlyIfItIsThatOfLimits() {
+        Map<String, String> keys = new TreeMap<>(Map.of(
+                "limiter.policies.other.limits", "1/1h",
+                "limiter.rules.r.path", "/r",
+                "limiter.rules.r.limits", "1/1m",
+                "limiter.rules.r.shadow", "true"));
+        try (Limiter other = Limiter.start(tree(keys))) {
+            keys.remove("limiter.rules.r.shadow");
+            assertEquals(List.of("RL-162 limiter.rules.r.shadow: true -> (not set)"), other.reload());
+            keys.remove("limiter.policies.other.limits");
+            String refused =
+                    assertThrows(IllegalStateException.class, other::reload).getMessage();
+            assertTrue(refused.contains("RL-160 no rule or policy is left in limiter.policies.other.limits;"), refused);
+        }
+    }
+
+    private static LimiterConfig tree(Map<String, String> keys) {
+        LimiterConfig.Builder all = LimiterConfig.builder();
+        keys.forEach((key, value) -> all.property(key, 1, key, value));
+        return all.readAgain(List.of(), () -> tree(keys)).build();
     }
 
     private LimiterConfig both() throws IOException {

@@ -3,13 +3,13 @@ package io.limiter.internal.config;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +28,7 @@ public record ReloadSettings(
         Map<String, ConfigEntry> entries,
         Map<String, @Nullable Object> fixed) {
     static final String INTERVAL = "limiter.reload.interval";
+    private static final String LIMITS = ".limits";
 
     static ReloadSettings read(PropertyReader reader, @Nullable List<Path> files) {
         Duration interval = reader.duration(INTERVAL);
@@ -49,12 +50,17 @@ public record ReloadSettings(
         return files;
     }
 
-    /** The names in messages of the texts that have a rule, a policy or a plan. Only texts have lines. */
+    /**
+     * The names in messages of the texts that have a rule, a policy or a plan. Only texts have lines. A text of one property, such as
+     * a file of a tree with one for each key, has a limit only if that property is one.
+     */
     public Set<String> limitsIn() {
-        return entries.values().stream()
+        Map<String, String> keys = new HashMap<>();
+        entries.values().stream()
                 .filter(entry -> entry.line() > 0 && NamedKeys.has(entry.key()))
-                .map(ConfigEntry::source)
-                .collect(Collectors.toSet());
+                .forEach(entry -> keys.merge(entry.source(), entry.key(), (one, other) -> LIMITS));
+        keys.values().removeIf(key -> !key.endsWith(LIMITS));
+        return keys.keySet();
     }
 
     /** Where each property is written, by its key. */

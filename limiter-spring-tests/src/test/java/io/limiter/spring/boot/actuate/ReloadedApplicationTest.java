@@ -163,6 +163,10 @@ class ReloadedApplicationTest {
             Await.until(
                     "the new policy",
                     () -> site.bean(Limiter.class).config().policies().containsKey("more"));
+            Path shadow = Files.writeString(mount.resolve("limiter.rules.pages.shadow"), "true\n");
+            Await.until("the shadow", () -> log.toString().contains("rules.pages.shadow: (not set) -> true"));
+            Files.delete(shadow);
+            Await.until("none", () -> log.toString().contains("rules.pages.shadow: true -> (not set)"));
             Files.delete(mount.resolve(key));
             Await.until("refused", () -> log.toString().contains("RL-160"));
             assertEquals(22, permits(site), "a file that is gone takes no limit away");
