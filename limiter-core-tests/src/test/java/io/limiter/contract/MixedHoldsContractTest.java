@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.FailureMode;
@@ -102,6 +103,9 @@ class MixedHoldsContractTest {
             assertTrue(on.limiter.reserve(pause, KEY, 1, Duration.ofSeconds(1)).allowed());
             assertFalse(on.limiter.tryAcquire(all).allowed());
             on.time.advance(Duration.ofSeconds(2));
+            // The short way, which the limiter takes where another backend answers for this one.
+            Backend.Decider decider = on.backend.decider(pause);
+            assertTrue(decider.decideNow(KEY, 1_000, Backend.Mode.ASK).allowed());
             assertTrue(on.limiter.tryAcquire(all).allowed());
         }
     }
