@@ -311,7 +311,6 @@ class LimiterConfigTest {
                 "redis.mode = cluster ~ redis.master = m | RL-106 ~ add limiter.redis.mode = sentinel",
                 "control.secret = 0123456789abcdef | RL-105 ~ add limiter.control.group",
                 "control.group = shop | RL-105 ~ add limiter.control.secret",
-                "control.secret = 0123456789abcdef ~ backend = in-process ~ control.group = shop | RL-106 ~ in-process",
                 "control.secret = 0123456789abcdef ~ control.group = shop ~ redis.prefix = limiter-control:a | RL-106",
                 "client-ip.trusted-proxies = 10.0.0.0/8 , ALL ~ exempt.addresses = ::1 | RL-106 ~ claim such an address",
                 "client-ip.trusted-proxies = all ~ rules.a.exempt.addresses = ::1 | RL-106 ~ claim such an address"
@@ -329,6 +328,7 @@ class LimiterConfigTest {
         parse(
                 "limiter.redis.address = redis://a:1, redis://b:1\nlimiter.redis.mode = Sentinel\nlimiter.redis.master = m");
         parse("limiter.client-ip.trusted-proxies = 10.0.0.0/8\nlimiter.exempt.addresses = ::1");
+        parse("limiter.backend = in-process\nlimiter.control.group = shop\nlimiter.control.secret = 0123456789abcdef");
         LimiterConfig config = parse("limiter.backend = redis\nlimiter.redis.config = file:/etc/a.yaml\n");
         assertEquals("file:/etc/a.yaml", config.settings().redis().connection().config());
     }

@@ -118,7 +118,10 @@ class SpellingsTest {
         List<?> read = switch (property) {
             case "path" -> rule.scope().paths();
             case "key" -> rule.key();
-            default -> rule.scope().headers();
+            default ->
+                rule.scope().headers().stream()
+                        .map(one -> one.value() == null ? one.name() : one.name() + "=" + one.value())
+                        .toList();
         };
         assertEquals("[" + value + "]", read.toString());
         assertEquals(List.of(), property.equals("path") ? uncounted(value) : List.of());

@@ -18,6 +18,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
 import org.springframework.core.Ordered;
 
 /** Beans that others keep, need early or wrap: limited once, or startup fails because they can't be. A proxy whose target is replaced has the limits of its target. */
@@ -95,6 +96,24 @@ class EscapesTest {
         public Class<?> getObjectType() {
             return Remote.class;
         }
+    }
+
+    static class Limiting extends Making {
+        @RateLimited(limits = "1/1h", key = "global")
+        public String call() {
+            return "done";
+        }
+    }
+
+    @Test
+    void aFactoryThatIsLimitedItselfStopsTheStart() {
+        Facts.told(
+                App.message(() -> App.ofClasses("", Limiting.class).close()),
+                "RL-134",
+                "bean 'escapesTest.Limiting'",
+                Limiting.class.getName(),
+                "factory",
+                "another bean");
     }
 
     static class NeedingRemote extends Keeping {
@@ -262,6 +281,71 @@ class EscapesTest {
         @Override
         public String call() {
             return "done";
+        }
+    }
+
+    static class Changing {
+        private boolean wasAsked;
+
+        @Bean
+        @Scope("prototype")
+        Callable<String> one() {
+            Callable<String> made = wasAsked ? new Free() : new Once();
+            wasAsked = true;
+            return made;
+        }
+    }
+
+    @Test
+    void aBeanOfAScopeMayHaveAnotherClassEachTime() {
+        try (App app = App.of("", Changing.class)) {
+            assertEquals(1, App.passes(5, app.context().getBean("one", Callable.class)));
+            assertEquals(5, App.passes(5, app.context().getBean("one", Callable.class)));
+        }
+    }
+
+    record Order(String customer) {}
+
+    interface Taking {
+        @RateLimited(limits = "1/1h", key = "#order.customer")
+        Order take(Order order);
+    }
+
+    @RateLimited(limits = "1/1h", key = "global")
+    interface Listing {
+        String list();
+    }
+
+    /** Knows neither of the interfaces. */
+    abstract static class Crud<T> {
+        public T take(T one) {
+            return one;
+        }
+
+        public String list() {
+            return "all";
+        }
+
+        public String unlimited() {
+            return "done";
+        }
+    }
+
+    static class Orders extends Crud<Order> implements Taking, Listing {}
+
+    @Test
+    void annotationsOfAnInterfaceThatASuperclassImplementsUnknowingly() {
+        try (App app = App.of("", Orders.class)) {
+            assertEquals(1, App.passes(5, () -> app.bean(Taking.class).take(new Order("a"))));
+            assertEquals(1, App.passes(5, app.bean(Listing.class)::list));
+        }
+        try (App app = App.ofClasses("", Orders.class)) {
+            Crud<Order> crud = app.bean(Orders.class);
+            assertEquals(1, App.passes(5, () -> app.bean(Taking.class).take(new Order("a"))));
+            assertEquals(0, App.passes(5, () -> crud.take(new Order("a"))), "the same method");
+            assertEquals(1, App.passes(5, () -> crud.take(new Order("b"))));
+            assertEquals(1, App.passes(5, crud::list));
+            assertEquals(5, App.passes(5, crud::unlimited));
         }
     }
 

@@ -147,6 +147,10 @@ class MessagesTest {
             RL-164
             @RateLimited(value = "members", key = "#user", member = "#user") void vote(String user) {}
             RL-164
+            @RateLimited(value = "members", key = "{ip, #user}", member = " #user") void vote(String user) {}
+            RL-164
+            @RateLimited(value = "members", member = "ip") void vote() {}
+            RL-164
             @RateLimited(plan = "#p0", defaultPlan = "fre", key = "global") void vote(String plan) {}
             RL-169 | there is no such plan
             @RateLimited(limits = "1/1h", block = "2/10m", key = "global") void vote() {}
@@ -185,6 +189,18 @@ class MessagesTest {
                 .findFirst()
                 .orElse("");
         told(App.failure(CONFIG, bean), facts + " | @RateLimited | " + bean.getName() + "." + method);
+    }
+
+    @Test
+    void aMethodOfThePackageOfASuperclassIsReported() {
+        TestCompiler.forSystem()
+                .withSources(
+                        SourceFile.of("package a; public class Base { @io.limiter.spring.RateLimited(limits = \"1/1h\","
+                                + " key = \"global\") void vote() {} }"),
+                        SourceFile.of("package b; public class It extends a.Base {}"))
+                .compile(all -> told(
+                        App.failure("", all.getAllCompiledClasses().toArray(Class[]::new)),
+                        "RL-130 | @RateLimited | a.Base.vote() | package-private | another package"));
     }
 
     static class Votes {

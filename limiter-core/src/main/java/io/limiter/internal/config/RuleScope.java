@@ -154,10 +154,10 @@ public record RuleScope(
                             text.substring(equals + 1).strip());
         }
 
-        /** As configuration text writes it. */
+        /** As configuration text writes it, without the value, which may be a credential. */
         @Override
         public String toString() {
-            return value == null ? name : name + "=" + value;
+            return value == null ? name : name + "=***";
         }
     }
 }

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.limiter.FailureMode;
 import io.limiter.Policy;
+import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
+import io.limiter.internal.config.Settings;
 import io.limiter.kit.Facts;
 import io.limiter.spring.App;
 import java.io.IOException;
@@ -18,6 +20,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /** How Spring Boot's ways to write a property become the text of limiter-core. */
 class ApplicationTextTest {
@@ -128,6 +136,31 @@ class ApplicationTextTest {
         assertEquals(7, config.settings().storage().instances());
         assertEquals(
                 Set.of("GET", "POST"), config.settings().rules().get(0).scope().methods());
+    }
+
+    @Test
+    void variablesBehindThePrefixOfTheApplication() {
+        Map<String, Object> variables = Map.of(
+                "SHOP_LIMITER_REDIS_STARTUPWAIT", "5s",
+                "SHOP_LIMITER_INSTANCES", "7",
+                "LIMITER_INSTANCES", "8",
+                "LIMITER_REDIS_PREFIX", "of-another-application");
+        ConfigurableEnvironment environment = new StandardEnvironment();
+        environment
+                .getPropertySources()
+                .replace("systemEnvironment", new SystemEnvironmentPropertySource("systemEnvironment", variables));
+        SpringApplication application = new SpringApplication(BootApp.Nothing.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        application.setEnvironment(environment);
+        application.setEnvironmentPrefix("shop");
+        String[] arguments = BootSite.arguments(folder, VOTE, "--spring.main.banner-mode=off");
+        try (ConfigurableApplicationContext context = application.run(arguments)) {
+            Settings settings = context.getBean(Limiter.class).config().settings();
+            assertEquals(Duration.ofSeconds(5), settings.redis().startupWait());
+            assertEquals(7, settings.storage().instances());
+            assertEquals(
+                    App.config("").settings().redis().prefix(), settings.redis().prefix());
+        }
     }
 
     @Test

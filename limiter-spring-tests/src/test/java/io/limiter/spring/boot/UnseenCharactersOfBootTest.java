@@ -43,6 +43,7 @@ class UnseenCharactersOfBootTest {
         }) {
             assertEquals(1, denied(BootApp.config(folder, yaml, Map.of())), yaml);
         }
+        assertEquals(1, denied(BootApp.config(folder, "", Map.of("\uFEFFLIMITER_DENY_ADDRESSES", "127.0.0.1"))));
         assertEquals(1, denied(BootApp.config(folder, "", Map.of(), "--\u00a0" + DENY + "=127.0.0.1")));
     }
 
@@ -71,12 +72,8 @@ class UnseenCharactersOfBootTest {
             String mistake = mistake(yaml, Map.of());
             assertTrue(mistake.contains("RL-103") && mistake.contains("\\u"), mistake);
         }
-        for (Map<String, String> variables : new Map[] {
-            Map.of("\uFEFFLIMITER_DENY_ADDRESSES", "127.0.0.1"), Map.of("LIMITER_DENY_ADDRESSES", "127.0.0.1\u00a0")
-        }) {
-            String mistake = mistake("", variables);
-            assertTrue(mistake.contains("RL-103") && mistake.contains("LIMITER_DENY_ADDRESSES"), mistake);
-        }
+        String mistake = mistake("", Map.of("LIMITER_DENY_ADDRESSES", "127.0.0.1\u00a0"));
+        assertTrue(mistake.contains("RL-103") && mistake.contains("LIMITER_DENY_ADDRESSES"), mistake);
     }
 
     @Test

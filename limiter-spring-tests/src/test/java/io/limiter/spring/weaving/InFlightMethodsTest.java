@@ -29,6 +29,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.http.ResponseEntity;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -100,6 +103,23 @@ class InFlightMethodsTest {
         public Future<Integer> future() {
             return CompletableFuture.completedFuture(1);
         }
+
+        @RateLimited(value = "calls", key = "'a'")
+        public ResponseEntity<StreamingResponseBody> download() {
+            return ResponseEntity.ok(out -> {});
+        }
+
+        @Async
+        @RateLimited(value = "calls", key = "'a'")
+        public void inBackground() {}
+
+        @RateLimited(value = "calls", key = "'a'")
+        public ResponseEntity<CompletableFuture<String>> ofStages() {
+            return ResponseEntity.ok(CompletableFuture.completedFuture("done"));
+        }
+
+        @RateLimited(value = "calls", key = "'a'")
+        public void atOnce() {}
     }
 
     @Test
@@ -107,7 +127,15 @@ class InFlightMethodsTest {
         try (LogLines lines = new LogLines();
                 Limited<Plain> limited = Limited.of(Plain.class, CONFIG, RateLimiters.on(InProcessBackend.create()))) {
             assertEquals(1, limited.object().future().get());
-            assertEquals(1, lines.of(Level.WARN, "RL-183").size(), lines::toString);
+            limited.object().download();
+            limited.object().inBackground();
+            limited.object().ofStages();
+            limited.object().atOnce();
+            List<String> reported = lines.of(Level.WARN, "RL-183");
+            for (String method : List.of("future", "download", "inBackground")) {
+                assertTrue(reported.stream().anyMatch(line -> line.contains("." + method + "()")), reported::toString);
+            }
+            assertEquals(3, reported.size(), reported::toString);
         }
     }
 

@@ -13,6 +13,8 @@ import io.limiter.spring.App;
 import io.limiter.spring.Caller;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.aop.RateLimiting;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -165,6 +167,55 @@ class WovenTest {
             assertEquals(1, passes(3, service::ofClient));
             assertEquals(1, passes(3, () -> service.ofUser("a")));
             assertEquals(1, passes(3, () -> service.ofUser("bb")));
+        }
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @RateLimited(value = "one", key = "#p0")
+    @interface Single {}
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @Single
+    @interface OfSingle {}
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @RateLimited(value = "one", key = "#p0")
+    @RateLimited(limits = "9/1h", key = "global")
+    @interface Several {}
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @Several
+    @interface OfSeveral {}
+
+    @OfSingle
+    static class WholeSingle {
+        public String call(String text) {
+            return text;
+        }
+    }
+
+    @OfSeveral
+    static class WholeSeveral {
+        public String call(String text) {
+            return text;
+        }
+    }
+
+    static class OneOfSeveral {
+        @OfSeveral
+        String call(String text) {
+            return text;
+        }
+    }
+
+    @Test
+    void annotationsOfYourOwnHaveTwoLevels() {
+        try (Limiter limiter = limiter();
+                RateLimiting used = RateLimiting.use(limiter)) {
+            assertNotNull(used);
+            assertEquals(1, passes(3, () -> new WholeSingle().call("a")));
+            assertEquals(1, passes(3, () -> new WholeSeveral().call("b")));
+            assertEquals(1, passes(3, () -> new OneOfSeveral().call("c")));
         }
     }
 

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 @Aspect
 public final class RateLimitAspect {
+    private static final String ANY = "@(io.limiter.spring.RateLimited || io.limiter.spring.RateLimited.List)";
+
     private static final RateLimitAspect ONLY = new RateLimitAspect();
 
     /** AspectJ creates one itself if it weaves this class; otherwise use {@link #aspectOf}. */
@@ -35,17 +37,14 @@ public final class RateLimitAspect {
         return true;
     }
 
-    @Pointcut("execution(@io.limiter.spring.RateLimited * *(..))"
-            + " || execution(@io.limiter.spring.RateLimited.List * *(..))"
-            + " || execution(@(@io.limiter.spring.RateLimited *) * *(..))"
-            + " || execution(@(@io.limiter.spring.RateLimited.List *) * *(..))"
-            + " || execution(@(@(@io.limiter.spring.RateLimited *) *) * *(..))")
+    @Pointcut("execution(" + ANY + " * *(..))"
+            + " || execution(@(" + ANY + " *) * *(..))"
+            + " || execution(@(@(" + ANY + " *) *) * *(..))")
     void annotatedMethod() {}
 
-    @Pointcut("execution(public * (@io.limiter.spring.RateLimited *).*(..))"
-            + " || execution(public * (@io.limiter.spring.RateLimited.List *).*(..))"
-            + " || execution(public * (@(@io.limiter.spring.RateLimited *) *).*(..))"
-            + " || execution(public * (@(@io.limiter.spring.RateLimited.List *) *).*(..))")
+    @Pointcut("execution(public * (" + ANY + " *).*(..))"
+            + " || execution(public * (@(" + ANY + " *) *).*(..))"
+            + " || execution(public * (@(@(" + ANY + " *) *) *).*(..))")
     void methodOfAnnotatedClass() {}
 
     /** Proxies of the JDK, which load-time weaving may include, and which implement annotations. */

@@ -2,7 +2,6 @@ package io.limiter.spring.boot;
 
 import io.limiter.config.LimiterConfig;
 import io.limiter.internal.config.ConfigKey;
-import io.limiter.internal.config.Problems;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -84,11 +83,9 @@ final class ApplicationText {
     }
 
     private void read(ConfigurationPropertySource source) {
-        if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource system) {
+        if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource) {
             Map<String, String> here = new TreeMap<>();
-            for (String name : system.getPropertyNames()) {
-                readVariable(name, String.valueOf(system.getProperty(name)), here);
-            }
+            of(source).distinct().forEach(variable -> readVariable(variable, here));
             variables.putAll(here);
             return;
         }
@@ -109,12 +106,16 @@ final class ApplicationText {
                 });
     }
 
-    /** A list may have a variable for each item. Placeholders that can't be resolved stay, as it may be meant for other software. */
-    private void readVariable(String name, String value, Map<String, String> here) {
-        if (Problems.seen(name).matches("(?is)limiter[._].*") && !value.isBlank()) {
-            String variable = Problems.unseen(name) == null ? ConfigKey.variable(name) : name;
+    /**
+     * By its name without the prefix of the application. A list may have a variable for each item. Placeholders that can't
+     * be resolved stay, as it may be meant for other software.
+     */
+    private void readVariable(ConfigurationProperty variable, Map<String, String> here) {
+        String name = ConfigKey.variable(spelled(variable.getName()));
+        String value = variable.getValue().toString();
+        if (name.startsWith("LIMITER_") && !value.isBlank()) {
             here.merge(
-                    variable.replaceFirst("_[0-9]{1,4}$", ""),
+                    name.replaceFirst("_[0-9]{1,4}$", ""),
                     environment.resolvePlaceholders(value),
                     (one, other) -> one + ", " + other);
         }
@@ -151,13 +152,14 @@ final class ApplicationText {
 
     /** All properties of an application but environment variables. */
     static Stream<ConfigurationProperty> all(ConfigurableEnvironment environment) {
-        return sources(environment).stream().flatMap(ApplicationText::of);
+        return sources(environment).stream()
+                .filter(source -> !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource))
+                .flatMap(ApplicationText::of);
     }
 
-    /** All properties of a source, each by its name there; of variables, which limiter-core reads, none. */
+    /** All properties of a source, each by its name there, and those of variables. */
     private static Stream<ConfigurationProperty> of(ConfigurationPropertySource source) {
         return source instanceof IterableConfigurationPropertySource listed
-                        && !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)
                 ? listed.stream()
                         .filter(Objects::nonNull)
                         .flatMap(name -> Stream.ofNullable(source.getConfigurationProperty(name))

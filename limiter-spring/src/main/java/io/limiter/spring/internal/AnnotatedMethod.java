@@ -9,8 +9,10 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.BridgeMethodResolver;
@@ -116,9 +118,9 @@ record AnnotatedMethod(Class<?> type, Method called, Method specific, List<Merge
     }
 
     /**
-     * The nearest annotations: of the method itself, else of a method that it overrides or implements, else of its
-     * class, its supertypes, or the interface of the call. Meta-annotations are merged with the attributes of the
-     * annotation that they are on.
+     * The nearest annotations: of the method itself, else of a method that it overrides or implements, also of an interface
+     * that only {@code type} has, else of its class, its supertypes, or these interfaces. Meta-annotations are merged with
+     * the attributes of the annotation that they are on.
      * The fallback of an annotation of the class is not limited by that annotation.
      *
      * @param specific the method that runs
@@ -126,20 +128,19 @@ record AnnotatedMethod(Class<?> type, Method called, Method specific, List<Merge
      * @param type a class, or an interface that may extend that of the method
      */
     private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called, Class<?> type) {
-        List<MergedAnnotation<RateLimited>> found = nearest(specific);
+        Class<?> owner = specific.getDeclaringClass();
+        Predicate<Method> isIts = method -> specific(method, type).equals(specific);
+        List<Class<?>> others = ClassUtils.getAllInterfacesForClassAsSet(type).stream()
+                .filter(one -> !one.isAssignableFrom(owner)
+                        && Arrays.stream(one.getMethods()).anyMatch(isIts))
+                .toList();
+        Stream<Method> declared =
+                others.stream().flatMap(one -> Arrays.stream(one.getMethods())).filter(isIts);
+        List<MergedAnnotation<RateLimited>> found = first(Stream.concat(Stream.of(specific), declared));
         if (!found.isEmpty()) {
             return found;
         }
-        found = nearest(specific.getDeclaringClass());
-        if (found.isEmpty() && !called.equals(specific)) {
-            found = nearest(called.getDeclaringClass());
-        }
-        if (found.isEmpty()
-                && type.isInterface()
-                && specific.getDeclaringClass().isAssignableFrom(type)) {
-            found = nearest(type);
-        }
-        return found.stream()
+        return first(Stream.concat(Stream.of(owner, called.getDeclaringClass()), others.stream())).stream()
                 .filter(annotation -> isOfItsClass(specific) && !isFallback(specific, annotation.getString("fallback")))
                 .toList();
     }
@@ -164,6 +165,14 @@ record AnnotatedMethod(Class<?> type, Method called, Method specific, List<Merge
     private static boolean isCalledBeside(Method method) {
         MergedAnnotations all = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
         return CALLED_BESIDE.stream().anyMatch(all::isPresent) && !all.isPresent(REQUEST_MAPPING);
+    }
+
+    /** Those of the first of these elements that has any. */
+    private static List<MergedAnnotation<RateLimited>> first(Stream<? extends AnnotatedElement> elements) {
+        return elements.map(AnnotatedMethod::nearest)
+                .filter(found -> !found.isEmpty())
+                .findFirst()
+                .orElse(List.of());
     }
 
     private static List<MergedAnnotation<RateLimited>> nearest(AnnotatedElement element) {

@@ -103,6 +103,12 @@ final class CallExpression {
         return words;
     }
 
+    /** The parts of a key, in one spelling each. */
+    List<String> parts() {
+        return (root instanceof InlineList ? children(root) : List.of(root))
+                .stream().map(SpelNode::toStringAST).toList();
+    }
+
     private static @Nullable String word(SpelNode node) {
         return node instanceof PropertyOrFieldReference word ? word.getName() : isFold(node) ? FOLD : null;
     }

@@ -59,6 +59,11 @@ final class MethodKey {
         return only != null;
     }
 
+    /** Its parts as expressions. */
+    List<String> parts() {
+        return expression == null ? List.of("ip") : expression.parts();
+    }
+
     /** The form of the keys of all calls. */
     KeyForm form() {
         return form;

@@ -102,7 +102,7 @@ final class MethodLimit {
         if (hasEnd && scope.endsLater()) {
             LOG.warn(
                     "RL-183 {} returns {}, and its calls in flight end, and its estimates are settled, when it returns, not when"
-                            + " that is complete; return CompletionStage or CompletableFuture, or limit the path with a rule",
+                            + " its work is complete; return CompletionStage or CompletableFuture, or limit the path with a rule",
                     scope,
                     scope.method().getReturnType().getSimpleName());
         }
@@ -174,14 +174,11 @@ final class MethodLimit {
     }
 
     private void checkMember(boolean counted) {
-        boolean varies = member != null
-                && !member.isConstant()
-                && !annotation.member().strip().equals(annotation.key().strip());
-        if (counted && !varies) {
+        if (counted && (member == null || member.isConstant() || key.parts().containsAll(member.parts()))) {
             throw scope.error(
                     "RL-164",
                     "its policy counts members, and all calls of one key have the same member, so"
-                            + " nearly nothing is limited; add member = \"#user\", other than the key");
+                            + " nearly nothing is limited; add member = \"#user\", which is not in the key");
         }
         if (!counted && member != null) {
             throw scope.error(

@@ -4,6 +4,7 @@ import io.limiter.internal.config.LimitText;
 import io.limiter.internal.config.Problems;
 import io.limiter.spring.Caller;
 import io.limiter.spring.CallerSource;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
@@ -19,6 +20,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.annotation.MergedAnnotations;
 
 /** A limited method: its name in messages, and the names for its expressions. Immutable. */
 final class MethodScope {
@@ -120,9 +122,17 @@ final class MethodScope {
         return new IllegalStateException(code + " @RateLimited at " + method + ": " + Problems.visible(text));
     }
 
-    /** Whether its result is complete only after the end of its call. */
+    /** Whether its result, or a part of it, is complete only after the end of its call, or another thread makes the call. */
     boolean endsLater() {
-        return method.getReturnType().getSimpleName().matches(COMPLETED_LATER);
+        String type = method.getGenericReturnType().getTypeName();
+        return type.equals("void")
+                ? isAsync(method) || isAsync(method.getDeclaringClass())
+                : type.matches(".*\\b(" + COMPLETED_LATER + ")(?![\\w$.]).*");
+    }
+
+    private static boolean isAsync(AnnotatedElement element) {
+        return MergedAnnotations.from(element, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY)
+                .isPresent("org.springframework.scheduling.annotation.Async");
     }
 
     /** A mistake in an annotation of this method. */

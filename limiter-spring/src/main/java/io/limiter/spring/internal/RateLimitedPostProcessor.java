@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -69,8 +70,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             new ConcurrentReferenceHashMap<>(64, ReferenceType.WEAK);
     /** The beans that passed this processor. Others were created before it, or are registered objects. */
     private final transient Set<String> processed = ConcurrentHashMap.newKeySet();
-    /** The beans with limits, which must still have the advice after the last pass. */
-    private final transient Set<String> limited = ConcurrentHashMap.newKeySet();
+    /** The beans with limits that a thread creates, which must still have the advice after the last pass. */
+    private final transient ThreadLocal<Set<String>> limited = ThreadLocal.withInitial(HashSet::new);
 
     private transient @Nullable ConfigurableListableBeanFactory beans;
     /** Made when the first bean needs it, because the limiter is a bean too. */
@@ -119,6 +120,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     @Override
     public @Nullable Object postProcessBeforeInitialization(Object bean, String beanName) {
         processed.add(beanName);
+        Class<?> type = bean.getClass();
+        if (bean instanceof FactoryBean && isEligible(type) && !WovenMethods.reachesWoven(type)) {
+            throw notLimited(beanName, bean, "a factory gets no proxy; move the method to another bean");
+        }
         tryReadLimits(bean, beanName);
         return bean;
     }
@@ -149,7 +154,7 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
         typesOf(bean)
                 .forEach(one ->
                         interceptable(one).forEach(method -> limiters.obtain().of(method, type, bean)));
-        limited.add(beanName);
+        limited.get().add(beanName);
         return true;
     }
 
@@ -185,7 +190,8 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
     private final class LastPass implements BeanPostProcessor, AopInfrastructureBean {
         @Override
         public @Nullable Object postProcessAfterInitialization(Object bean, String beanName) {
-            if (!(bean instanceof FactoryBean) && !tryOrderAdvice(bean) && limited.contains(beanName)) {
+            boolean isLimited = limited.get().remove(beanName);
+            if (!(bean instanceof FactoryBean) && !tryOrderAdvice(bean) && isLimited) {
                 throw notLimited(
                         beanName,
                         bean,
@@ -356,6 +362,10 @@ public final class RateLimitedPostProcessor extends AbstractBeanFactoryAwareAdvi
             return Proxy.isProxyClass(type) || isOfInterface(method, type)
                     ? null
                     : "is in no interface, and the proxy of its bean has only the interfaces";
+        }
+        if ((modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+                && !method.getDeclaringClass().getPackageName().equals(type.getPackageName())) {
+            return "is package-private, of a superclass in another package";
         }
         return !canHaveSubclass(type) ? "is of a final class" : Modifier.isFinal(modifiers) ? "is final" : null;
     }

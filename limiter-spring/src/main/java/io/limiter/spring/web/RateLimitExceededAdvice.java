@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -78,11 +79,14 @@ public class RateLimitExceededAdvice {
                         || List.of(method.getParameterTypes()).contains(RateLimitExceededException.class));
     }
 
-    /** Writes the answer; if the response is committed, the exception is passed to the container, which aborts it. */
+    /**
+     * Writes the answer; if the response is committed, the exception is passed to the container, which aborts it, and also
+     * if it is a copy from another JVM.
+     */
     @ExceptionHandler
     public void answer(RateLimitExceededException exception, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        if (response.isCommitted()) {
+        if (response.isCommitted() || Objects.isNull(exception.decision())) {
             // The client has half an answer; the container must not complete it normally.
             throw exception;
         }

@@ -67,6 +67,7 @@ public final class RateLimitExceededWebHandler implements WebExceptionHandler, O
                 .limit(MOST_CAUSES)
                 .filter(RateLimitExceededException.class::isInstance)
                 .map(denied -> ((RateLimitExceededException) denied).decision())
+                .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -30,7 +31,7 @@ import org.springframework.test.context.support.AbstractTestExecutionListener;
  * Replaces each limiter that the context makes by one in this JVM. Its backend can be reset, so that the next test can
  * use the same limiter. Thread-safe.
  */
-final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, PriorityOrdered {
+final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, PriorityOrdered, DisposableBean {
     private static final Logger LOG = LoggerFactory.getLogger(TestLimiter.class);
 
     private final ObjectProvider<ManualTime> times;
@@ -112,6 +113,12 @@ final class TestLimiter implements BeanFactoryPostProcessor, BeanPostProcessor, 
             times.getObject().setMicros(start);
         }
         all.forEach(one -> one.backend().now = fresh(one.limiter()));
+    }
+
+    /** The context closes only what was replaced. */
+    @Override
+    public void destroy() {
+        all.forEach(one -> one.limiter().close());
     }
 
     private Backend fresh(Limiter limiter) {

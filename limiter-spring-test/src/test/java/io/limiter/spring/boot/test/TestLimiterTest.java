@@ -29,6 +29,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.test.annotation.DirtiesContext.HierarchyMode;
+import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestContextManager;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
@@ -62,6 +64,8 @@ class TestLimiterTest {
                 "limiter.backend=redis",
                 "limiter.redis.address=redis://127.0.0.1:1",
                 "limiter.redis.startup-wait=1m",
+                "limiter.control.group=shop",
+                "limiter.control.secret=0123456789abcdef",
                 "limiter.policies.vote.limits=3/10s"
             })
     @AutoConfigureTestLimiter
@@ -189,6 +193,22 @@ class TestLimiterTest {
     @TestPropertySource(properties = "limiter.policies.vote.limits=1/1h")
     @AutoConfigureTestLimiter
     static class Other {}
+
+    @SpringJUnitConfig(Votes.class)
+    @TestPropertySource(properties = "limiter.policies.vote.limits=4/1h")
+    @AutoConfigureTestLimiter
+    static class Closed {}
+
+    @Test
+    void itIsClosedWithTheContext() {
+        TestContext test = new TestContextManager(Closed.class).getTestContext();
+        Limiter limiter = test.getApplicationContext().getBean(Limiter.class);
+        assertTrue(limiter.tryAcquire("vote", PartitionKey.global(), 1).allowed());
+        test.markApplicationContextDirty(HierarchyMode.EXHAUSTIVE);
+        assertEquals(
+                Decision.Source.FAILED_CLOSED,
+                limiter.tryAcquire("vote", PartitionKey.global(), 1).source());
+    }
 
     @Test
     void testsWithEqualAnnotationsShareTheirContext() {

@@ -278,7 +278,14 @@ class EndpointTest {
                 "limiter.policies.vote.limits=3/10s",
                 "limiter.rules.pages.path=/pages/*",
                 "limiter.rules.pages.policy=vote",
+                "limiter.rules.secret.path=/secret/*",
+                "limiter.rules.secret.policy=vote",
+                "limiter.rules.secret.headers=X-Kind, X-Token=hunter2",
+                "limiter.rules.secret.query=token=hunter2",
                 "management.endpoints.web.exposure.include=ratelimits,ratelimitexplain")) {
+            HttpResponse<String> report = other.call("GET", "/actuator/ratelimits");
+            assertTrue(report.body().contains("[\"X-Kind\",\"X-Token=***\"]"), report.body());
+            assertTrue(report.body().contains("[\"token=***\"]"), report.body());
             assertEquals(200, other.key("GET", "vote", "192.0.2.1").statusCode());
             assertEquals(405, other.key("DELETE", "vote", "192.0.2.1").statusCode(), "who may look gets no quota back");
             assertEquals(405, other.call("POST", "/actuator/ratelimits").statusCode());

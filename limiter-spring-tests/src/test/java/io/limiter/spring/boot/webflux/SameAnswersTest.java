@@ -2,6 +2,8 @@ package io.limiter.spring.boot.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.Charge;
@@ -18,7 +20,12 @@ import io.limiter.inprocess.InProcessBackend;
 import io.limiter.servlet.rejection.Rejections;
 import io.limiter.spring.App;
 import io.limiter.spring.RateLimitExceededException;
+import io.limiter.spring.web.RateLimitExceededAdvice;
 import io.limiter.spring.webflux.RateLimitExceededWebHandler;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -31,6 +38,7 @@ import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.mock.web.server.MockServerWebExchange;
+import reactor.core.publisher.Mono;
 
 /** A denial has the same status, fields and body in WebFlux as from the servlet filter. */
 class SameAnswersTest {
@@ -94,6 +102,28 @@ class SameAnswersTest {
             limiter.replace(after);
             assertEquals(webFlux(after, denial, "*/*"), webFlux(handler, denial, "*/*"));
         }
+    }
+
+    @Test
+    void aCopyFromAnotherJvmIsAFailure() throws Exception {
+        LimiterConfig config = App.config(POLICIES);
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(new RateLimitExceededException(denials(config).get(0)));
+        }
+        RateLimitExceededException copy = (RateLimitExceededException)
+                new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+        try (Limiter limiter = Limiter.of(config, RateLimiters.on(InProcessBackend.create()))) {
+            MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
+            Mono<Void> answer = new RateLimitExceededWebHandler(limiter).handle(exchange, copy);
+            assertSame(copy, assertThrows(RateLimitExceededException.class, answer::block));
+        }
+        RateLimitExceededAdvice advice = new RateLimitExceededAdvice(() -> Rejections.of(config));
+        assertSame(
+                copy,
+                assertThrows(
+                        RateLimitExceededException.class,
+                        () -> advice.answer(copy, new MockHttpServletRequest(), new MockHttpServletResponse())));
     }
 
     private static Map<String, String> servlet(LimiterConfig config, Decision denial, String accept) throws Exception {
