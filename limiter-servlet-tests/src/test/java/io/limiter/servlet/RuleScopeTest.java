@@ -56,8 +56,7 @@ class RuleScopeTest extends Sited {
     @EachContainer
     void aHostIsTheSameWithAPort(Container container) {
         RuleSite site = site(container, denying("x", "path = /*", "headers = Host=api.example.com"));
-        for (String host :
-                List.of("api.example.com", "api.example.com:443", "API.example.com:8080")) {
+        for (String host : List.of("api.example.com", "api.example.com:443", "API.example.com:8080")) {
             assertEquals(429, site.raw("GET / HTTP/1.1", "Host: " + host).status(), host);
         }
         for (String host : List.of("example.com:443", "api.example.com.org:80")) {
