@@ -73,7 +73,7 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
         });
     }
 
-    /** Lets the service use the call, unless the limiter has closed it. */
+    /** Uses the call, unless the limiter has closed it. */
     private void use(Runnable step) {
         synchronized (this) {
             if (isCut()) {
@@ -88,16 +88,18 @@ final class AdmittedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
         }
     }
 
-    /** Closes the call instead of the service, unless that has done it. Nothing of the service gets through any more. */
-    void cut(Status status, Metadata trailers) {
-        synchronized (this) {
-            if (isOver()) {
-                return;
+    /**
+     * Closes the call instead of the service, unless that has done it. Nothing of the service gets through any more.
+     *
+     * @param before runs when that is so, and before the client knows
+     */
+    void cut(Status status, Metadata trailers, Runnable before) {
+        use(() -> {
+            if (!isClosed) {
+                cut = () -> delegate().close(status, trailers);
+                before.run();
             }
-            cut = () -> delegate().close(status, trailers);
-            uses++;
-        }
-        leave();
+        });
     }
 
     private void leave() {

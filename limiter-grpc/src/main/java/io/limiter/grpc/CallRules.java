@@ -15,10 +15,8 @@ import io.limiter.internal.config.RuleScope;
 import io.limiter.internal.config.RuleScope.RequestCondition;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -55,17 +53,14 @@ record CallRules(
             @Nullable Function<GrpcCall, GrpcRequest> users,
             boolean isBeside) {
         choice.checkRules(config);
-        Map<String, String> unfit = new LinkedHashMap<>();
+        Set<String> findings = new LinkedHashSet<>();
         for (RuleDefinition rule : config.settings().rules()) {
             String lack = choice.has(rule) ? lack(rule, users != null) : null;
             if (lack != null) {
-                unfit.put(
-                        rule.name(),
-                        "RL-194 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
-                                + "; change it, or leave it to another door with configuredRules(...)");
+                findings.add("RL-194 rule '" + rule.name() + "' limits no calls of gRPC: " + lack
+                        + "; change it, or leave it to another door with configuredRules(...)");
             }
         }
-        Set<String> findings = new LinkedHashSet<>(unfit.values());
         String handler = config.settings().http().rejectionHandler();
         if (!isBeside && !findings.isEmpty()) {
             throw new IllegalArgumentException(String.join("\n", findings));
@@ -73,12 +68,13 @@ record CallRules(
             findings.add("RL-144 limiter.http.rejection-handler = " + handler + " answers no calls of gRPC; give a"
                     + " GrpcRejectionHandler to the interceptor, or define it as a bean");
         }
-        Predicate<RuleDefinition> fits = rule -> choice.has(rule) && !unfit.containsKey(rule.name());
+        Predicate<RuleDefinition> fits = rule -> lack(rule, users != null) == null;
+        Predicate<RuleDefinition> ours = fits.and(choice::has);
         NamedClasses classes = choice.classes(GrpcCall.class);
-        HttpRules calls = choice.only(fits.and(rule -> !isByMessage(rule)), choice.rules())
-                .rules(limiter, config, classes);
+        HttpRules calls = choice.only(ours.and(rule -> !isByMessage(rule)), choice.rules())
+                .rules(limiter, config, fits, classes);
         HttpRules messages =
-                choice.only(fits.and(CallRules::isByMessage), List.of()).rules(limiter, config, classes);
+                choice.only(ours.and(CallRules::isByMessage), List.of()).rules(limiter, config, fits, classes);
         findings.addAll(calls.findings());
         findings.addAll(messages.findings());
         return new CallRules(

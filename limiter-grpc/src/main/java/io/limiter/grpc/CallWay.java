@@ -121,7 +121,7 @@ final class CallWay<Q, A> extends Listener<Q> {
             } catch (Throwable full) {
                 // This thread is one of the limiter's or of Redis': the service must not run here.
                 admission.giveBack();
-                admitted.cut(Status.UNAVAILABLE.withDescription("No thread is free."), new Metadata());
+                admitted.cut(Status.UNAVAILABLE.withDescription("No thread is free."), new Metadata(), () -> {});
             }
         });
         return false;
@@ -135,7 +135,7 @@ final class CallWay<Q, A> extends Listener<Q> {
             });
         } catch (Throwable failed) {
             // As gRPC does on its own threads.
-            admitted.cut(Status.UNKNOWN.withDescription("Application error processing RPC"), new Metadata());
+            admitted.cut(Status.UNKNOWN.withDescription("Application error processing RPC"), new Metadata(), () -> {});
             throw failed;
         }
     }
@@ -158,16 +158,22 @@ final class CallWay<Q, A> extends Listener<Q> {
 
     /** Closes the call instead of the service. If it has begun, because a message is denied, it sees that the call is cancelled. */
     private void deny(Admission answer) {
-        Listener<Q> begun = service;
-        service = nobody;
-        if (begun != nobody) {
-            // A client must not end it at its estimate by a message that is denied.
-            admitted.end(null, new Metadata(), true);
-        }
         Metadata trailers = new Metadata();
-        admitted.cut(rules.answers().denial(answer, call, trailers), trailers);
-        begun.onCancel();
+        // A client must not end it at its estimate by a message that is denied.
+        Runnable last = service == nobody ? () -> {} : () -> end(Listener::onCancel, true);
+        admitted.cut(rules.answers().denial(answer, call, trailers), trailers, last);
         answer.release();
+    }
+
+    /** Tells the service how the call ends, and then what it took. */
+    private void end(Consumer<Listener<Q>> event, boolean isLeft) {
+        Listener<Q> last = service;
+        service = nobody;
+        try {
+            event.accept(last);
+        } finally {
+            admitted.end(null, new Metadata(), isLeft);
+        }
     }
 
     /** Delivers an event as soon as it may follow those before. */
@@ -266,14 +272,6 @@ final class CallWay<Q, A> extends Listener<Q> {
         if (pending != null) {
             pending.giveUp();
         }
-        add(urgent, () -> {
-            Listener<Q> last = service;
-            service = nobody;
-            try {
-                event.accept(last);
-            } finally {
-                admitted.end(null, new Metadata(), !hasFailed);
-            }
-        });
+        add(urgent, () -> end(event, !hasFailed));
     }
 }

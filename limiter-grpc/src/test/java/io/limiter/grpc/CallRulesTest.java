@@ -241,6 +241,24 @@ class CallRulesTest extends HandOver {
         assertTrue(why.toString().contains("rules in code decide"), "the rule in code needs a call: " + why);
     }
 
+    /** It counts nothing here, so it leaves calls to the default rule; nor is its condition read. */
+    @ParameterizedTest
+    @ValueSource(strings = {"methods = GET, POST\nlimiter.rules.web.key = session", "headers = trace-bin"})
+    void aRuleOfAnotherDoorCoversNoCalls(String line) throws Exception {
+        site = CallSite.start(
+                decides,
+                """
+                limiter.rules.web.path = /*
+                limiter.rules.web.limits = 100/1h
+                limiter.rules.rest.default = true
+                limiter.rules.rest.limits = 1/1h fixed
+                limiter.rules.web.%s
+                """.formatted(line),
+                (message, to) -> message,
+                RateLimitServerInterceptor.Builder::besideOtherDoors);
+        assertEquals(List.of(Code.OK, Code.RESOURCE_EXHAUSTED), codes(2));
+    }
+
     /** Why no interceptor can be made. */
     private String refused(String rules) {
         RateLimitServerInterceptor.Builder builder =

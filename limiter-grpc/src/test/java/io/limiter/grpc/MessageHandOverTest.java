@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +71,38 @@ class MessageHandOverTest extends HandOver {
             threads.shutdownNow();
         }
         assertEquals(List.of(), List.copyOf(failures));
+    }
+
+    /** It may tell then what the call has cost. */
+    @Test
+    void aDeniedMessageEndsTheCallWhenTheServiceKnows() throws Exception {
+        AtomicLong inFlight = new AtomicLong();
+        start(COUNTED + """
+                limiter.policies.tokens.limits = 1000/1h fixed
+                limiter.policies.tokens.holds = 10
+                limiter.rules.chat.path = /*
+                limiter.rules.chat.key = global
+                limiter.rules.chat.policy = tokens
+                limiter.rules.chat.cost = 10
+                limiter.rules.chat.settle = attribute:tokens
+                limiter.rules.messages.path = /*
+                limiter.rules.messages.methods = ext:MESSAGE
+                limiter.rules.messages.limits = 1/1h
+                """, builder -> builder, raw(call -> {
+            GrpcCall told = GrpcCall.current().orElseThrow();
+            call.request(9);
+            return new Listener<>() {
+                @Override
+                public void onCancel() {
+                    inFlight.set(site.taken("flight", 9));
+                    told.set("tokens", 30);
+                }
+            };
+        }));
+        assertEquals(Code.RESOURCE_EXHAUSTED, site.chat().say("1", "2").end().code());
+        assertEquals(1, inFlight.get());
+        assertEquals(970, site.left("tokens"));
+        assertNothingInFlight();
     }
 
     @Test

@@ -38,6 +38,15 @@ class LeftStreamTest {
             limiter.rules.api.limits = %d concurrent
             limiter.rules.api.wait = 20s
             """.formatted(PLACES);
+    private static final String SETTLED = """
+            limiter.policies.api.limits = 10000/1h fixed
+            limiter.policies.api.holds = 1000
+            limiter.rules.api.path = /*
+            limiter.rules.api.key = global
+            limiter.rules.api.policy = api
+            limiter.rules.api.cost = header:X-Max-Tokens min 10 max 4000 default 500
+            limiter.rules.api.settle = attribute:tokens-used
+            """;
 
     @TempDir
     Path directory;
@@ -51,7 +60,7 @@ class LeftStreamTest {
             response.getWriter().write("begun");
             response.flushBuffer();
         };
-        try (Working working = new Working(site, begins)) {
+        try (Working working = new Working(site, RULES, begins)) {
             for (int i = 0; i < 2 * PLACES; i++) {
                 // A server closes a connection with too many resets.
                 try (Http2Client client = new Http2Client(working.running.port(), true)) {
@@ -116,6 +125,25 @@ class LeftStreamTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Container.Kind.class)
+    void itPaysWhatItsWorkHasTold(Container.Kind site) throws Exception {
+        Answer tells = (request, response) -> {
+            request.startAsync().setTimeout(1_000);
+            request.setAttribute("tokens-used", 7_000);
+            response.getWriter().write("begun");
+            response.flushBuffer();
+        };
+        try (Working working = new Working(site, SETTLED, tells);
+                Http2Client client = new Http2Client(working.running.port(), true)) {
+            int stream = client.open(true, "GET", "/");
+            assertEquals(200, client.status(stream));
+            client.reset(stream);
+            Await.until(LONG, "settled", () -> working.limiter.monitor().held("api") == 0);
+            assertEquals(3_000, working.free());
+        }
+    }
+
     /** An application whose work goes on until it is ended. */
     private final class Working implements AutoCloseable {
         private final LimiterConfig config;
@@ -124,11 +152,11 @@ class LeftStreamTest {
         private final Container running;
 
         Working(Container.Kind site) {
-            this(site, null);
+            this(site, RULES, null);
         }
 
-        Working(Container.Kind site, @Nullable Answer answer) {
-            config = Configs.of(RULES);
+        Working(Container.Kind site, String rules, @Nullable Answer answer) {
+            config = Configs.of(rules);
             running = site.make(directory)
                     .secure()
                     .filter("limiter", new RateLimitFilter(Limiter.of(config, limiter)))

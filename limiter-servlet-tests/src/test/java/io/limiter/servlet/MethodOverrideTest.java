@@ -70,7 +70,11 @@ class MethodOverrideTest extends Served {
     @CsvSource(textBlock = """
                     application/x-www-form-urlencoded,                 429
                     Application/X-WWW-Form-URLencoded; charset=UTF-8,  429
+                    application/x-www-form-urlencodedX,                429
                     multipart/form-data; boundary=x,                   429
+                    Multipart/Mixed; boundary=x,                       429
+                    */*,                                               429
+                    application/*,                                     429
                     application/json,                                  200
                     ,                                                  200
                     """)

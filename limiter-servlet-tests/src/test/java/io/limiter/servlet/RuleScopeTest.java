@@ -53,6 +53,18 @@ class RuleScopeTest extends Sited {
     }
 
     @ParameterizedTest
+    @EachContainer
+    void aHostIsTheSameWithAPort(Container container) {
+        RuleSite site = site(container, denying("x", "path = /*", "headers = Host=api.example.com"));
+        for (String host : List.of("api.example.com", "api.example.com:443", "API.example.com:8080")) {
+            assertEquals(429, site.raw("GET / HTTP/1.1", "Host: " + host).status(), host);
+        }
+        for (String host : List.of("example.com:443", "api.example.com.org:80")) {
+            assertEquals(200, site.raw("GET / HTTP/1.1", "Host: " + host).status(), host);
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(Container.class)
     void aParameterIsPresentOrHasAValueHoweverItIsRead(Container container) {
         RuleSite site = site(container, denying("x", "path = /*", "query = format=csv, debug"));
@@ -75,7 +87,10 @@ class RuleScopeTest extends Sited {
         String form = "application/x-www-form-urlencoded";
         int before = site.served.get();
         assertEquals(429, posted(site, "/", "a=1", "Content-Type", form), "it may be in the body");
-        assertEquals(429, posted(site, "/", "", "Content-Type", "multipart/form-data; boundary=b"));
+        for (String type : List.of("multipart/form-data", "Multipart/Mixed", "multipart/related")) {
+            assertEquals(429, posted(site, "/", "", "Content-Type", type + "; boundary=b"), type);
+        }
+        assertEquals(429, posted(site, "/", "a=1", "Content-Type", "*/*"));
         assertEquals(before, site.served.get());
         assertEquals(200, posted(site, "/", "{}", "Content-Type", "application/json"));
         assertEquals(429, site.status("/go?forward=/x?format=csv%26debug"), "of the target");

@@ -3,18 +3,24 @@ package io.limiter.servlet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Decision;
+import io.limiter.LimitOutcome;
 import io.limiter.LimiterMonitor.HoldCount;
 import io.limiter.PartitionKey;
 import io.limiter.config.LimiterConfig;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.servlet.WebServer.Answer;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Field;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -26,6 +32,7 @@ import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.RequestFacade;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code settle}: an estimate is reserved, and what the request has cost is charged once it has ended, whatever way. */
 class SettleTest extends Served {
@@ -249,6 +256,39 @@ class SettleTest extends Served {
                         .filter(status -> status != 429)
                         .toList());
         assertEquals(0, arrived.availablePermits(), "12 000 of 10 000 at most");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aForwardToWhatCostsMoreIsOneCall(boolean redis) {
+        limiter.close();
+        limiter = Backends.limiter(redis);
+        String front = BY_ATTRIBUTE
+                .replace("10000/1h fixed", "10000/1h fixed, 1 concurrent")
+                .replace("header:X-Max-Tokens min 10 max 4000 default 500", "10");
+        String behind = front.substring(front.indexOf("limiter.rules"))
+                .replace("rules.chat", "rules.behind")
+                .replace("/*", "/behind")
+                .replace("cost = 10", "cost = 700");
+        config = WebServer.config(front + behind);
+        List<Long> seen = new ArrayList<>();
+        server = Container.Kind.TOMCAT.start(
+                directory,
+                List.of(WebServer.limiter(limiter, front + behind)),
+                Map.of("/front", Answer.forward("/behind"), "/behind", (request, response) -> {
+                    seen.add(limiter.monitor().inFlight("tokens"));
+                    seen.add(limiter.monitor().held("tokens"));
+                    request.setAttribute("tokens-used", 120);
+                }));
+        for (int i = 0; i < 2; i++) {
+            assertEquals(200, server.status("/front"));
+            Await.until("settled", () -> limiter.monitor().held("tokens") == 0);
+        }
+        assertEquals(List.of(1L, 700L, 1L, 700L), seen);
+        Decision look = Looks.at(limiter, config.policies().get("tokens"), PartitionKey.of("127.0.0.1"));
+        assertEquals(
+                List.of(1L, LIMIT - 240L),
+                look.outcomes().stream().map(LimitOutcome::remaining).toList());
     }
 
     @ParameterizedTest

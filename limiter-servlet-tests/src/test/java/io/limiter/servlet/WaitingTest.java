@@ -4,12 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.LimiterMonitor;
 import io.limiter.PartitionKey;
 import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
+import io.limiter.engine.RateLimiters;
+import io.limiter.inprocess.InProcessBackend;
+import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.door.Client;
 import io.limiter.servlet.WebServer.Answer;
@@ -17,6 +21,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,6 +64,35 @@ class WaitingTest extends Served {
             statuses.add(answer.join());
         }
         return statuses;
+    }
+
+    @Test
+    void aDecisionThatFailsIsLogged() {
+        AtomicBoolean isBroken = new AtomicBoolean();
+        limiter.close();
+        Backend whole = InProcessBackend.builder().timeSource(timer.time).build();
+        limiter = timer.limiter(RateLimiters.builder(new ForwardingBackend() {
+            @Override
+            protected Backend inner() {
+                return whole;
+            }
+
+            @Override
+            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
+                return isBroken.get() ? CompletableFuture.completedFuture(null) : whole.decide(charges, mode);
+            }
+        }));
+        try (LogText log = new LogText()) {
+            server = start(Container.Kind.TOMCAT, RULES);
+            assertEquals(200, server.status("/"));
+            CompletableFuture<Integer> answer = server.later("/");
+            Await.until("it waits", () -> limiter.monitor().waiting() == 1);
+            isBroken.set(true);
+            timer.advance(100_000);
+            timer.runUntil("it is answered", answer::isDone);
+            assertEquals(503, answer.join());
+            log.has("a request that waited has no decision");
+        }
     }
 
     private List<Client> send(Container server, int from, int to) {

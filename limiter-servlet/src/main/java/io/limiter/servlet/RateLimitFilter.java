@@ -195,7 +195,7 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
 
     private ServletAdmission.Rules make(LimiterConfig config) {
         NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
-        HttpRules made = choice.rules(Objects.requireNonNull(limiter), config, classes);
+        HttpRules made = choice.rules(Objects.requireNonNull(limiter), config, rule -> true, classes);
         WebAppChecks known = checks;
         if (known != null) {
             known.refuse(config.settings());

@@ -21,6 +21,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -204,7 +205,11 @@ final class ServletAdmission extends Admission implements AsyncListener {
             return true;
         }
         if (decision == null) {
-            // Also where there is no answer: the status is 503 then.
+            // Also where there is no answer: the status is 503 then. A container that ends the wait cancels it.
+            Throwable failure = failure();
+            if (failure != null && !(failure instanceof CancellationException) && places.tryNote()) {
+                LOG.warn("a request that waited has no decision, so its answer is 503. Logged once", failure);
+            }
             rules.rejections.refuse(refusal(), current, answer);
         } else {
             ledger().reject(current, () -> rules.rejections.write(decision, current, answer));

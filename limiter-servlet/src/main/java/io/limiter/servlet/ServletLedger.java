@@ -151,8 +151,9 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
         int status;
         try {
             status = response.getStatus();
+            request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
         } catch (RuntimeException recycled) {
-            // A container that is done with a response that failed may have taken it back.
+            // A container that is done with an exchange that failed may have taken one of them back.
             giveUp(null);
             return;
         }
@@ -162,14 +163,14 @@ final class ServletLedger extends RequestLedger implements AsyncListener {
     /** The exchange has ended. If no listener was told of that, the client has left. */
     private void abort() {
         if (awaited != null) {
-            awaited = null;
             leave();
-            giveUp(null);
+            keep();
+            onComplete(null);
         }
     }
 
     @Override
-    public void onComplete(AsyncEvent event) {
+    public void onComplete(@Nullable AsyncEvent event) {
         Awaited end = awaited;
         awaited = null;
         if (end != null) {

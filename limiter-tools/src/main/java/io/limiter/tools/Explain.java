@@ -71,7 +71,8 @@ final class Explain {
         InProcessBackend backend = InProcessBackend.builder().build();
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
             NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
-            HttpRules rules = new HttpRules(limiter, config, config.settings().rules(), List.of(), classes);
+            HttpRules rules =
+                    new HttpRules(limiter, config, config.settings().rules(), rule -> true, List.of(), classes);
             print(Explainer.explain(rules, sample, contextPath), out);
         }
     }

@@ -67,7 +67,7 @@ final class WebAdmission extends Admission {
                 String basePath) {
             LimiterConfig config = own.isEmpty() ? all : all.with(source, own);
             NamedClasses classes = choice.classes(ServerWebExchange.class);
-            HttpRules http = choice.rules(limiter, config, classes);
+            HttpRules http = choice.rules(limiter, config, rule -> true, classes);
             List<RuleDefinition> rules = http.configured();
             boolean needsUser = config.settings().callers().exempt().needUser()
                     || has(rules, KeyPart.Kind.USER)

@@ -93,7 +93,7 @@ final class WebLedger extends RequestLedger {
         if (isCancelled ? !exchange.getResponse().isCommitted() : failure != null && status == null) {
             keep();
         }
-        settle(status == null ? 200 : status.value(), headers, exchange::getAttribute);
+        settle(status != null ? status.value() : failure == null ? 200 : 0, headers, exchange::getAttribute);
     }
 
     /** Notes that the server cancels the body: after a client has left, Netty completes the response as if it was written. */

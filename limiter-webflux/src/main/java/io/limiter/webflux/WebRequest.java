@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.GrantedAuthority;
 import org.springframework.util.ClassUtils;
@@ -42,8 +43,9 @@ final class WebRequest implements Request {
         this.received = received;
     }
 
+    /** Who has not logged in is nobody, as with servlets. */
     void setUser(Principal known) {
-        user = known;
+        user = HAS_SECURITY && known instanceof AnonymousAuthenticationToken ? null : known;
     }
 
     void setSession(String id) {

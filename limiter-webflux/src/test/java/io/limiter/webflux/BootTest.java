@@ -63,6 +63,17 @@ class BootTest extends BootSite {
     }
 
     @Configuration(proxyBeanMethods = false)
+    static class Open extends Site {
+        @Override
+        @Bean
+        SecurityWebFilterChain chain(ServerHttpSecurity http) {
+            return http.anonymous(all -> {})
+                    .authorizeExchange(all -> all.anyExchange().permitAll())
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
     static class Answering extends Site {
         @Bean
         WebRejectionHandler handler() {
@@ -153,6 +164,20 @@ class BootTest extends BootSite {
                 .get("io.limiter.webflux.rateLimitUserFilter")
                 .admitted());
         assertEquals(Map.of(), explainer.unusedRules());
+    }
+
+    @Test
+    void visitorsAreNobodyWhereSpringSecurityNamesThem() {
+        start(
+                Open.class,
+                "limiter.client-ip.trusted-proxies=127.0.0.0/8",
+                "limiter.rules.user.path=/*",
+                "limiter.rules.user.key=user",
+                "limiter.rules.user.limits=1/1h fixed");
+        for (String address : List.of("192.0.2.1", "192.0.2.2")) {
+            assertEquals(200, status("/", "X-Forwarded-For: " + address), address);
+            assertEquals(429, status("/", "X-Forwarded-For: " + address), address);
+        }
     }
 
     @Test

@@ -3,18 +3,22 @@ package io.limiter.webflux;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
+import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
+import io.limiter.kit.door.Client;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -70,6 +74,28 @@ class CancelledExchangeTest {
                 assertEquals(cost, before - Looks.left(decides, tokens, PartitionKey.global()), path);
                 before -= cost;
             }
+        }
+    }
+
+    /** Nobody could tell its cost, so that nobody has forgotten to. */
+    @Test
+    void anExchangeThatFailsIsNoMistake() throws Exception {
+        String rules =
+                ESTIMATED.replace("tokens", "failing").replace("header:X-Max-Tokens min 1 max 4000 default 500", "50");
+        try (LogLines log = new LogLines();
+                LogLines spring = new LogLines("org.springframework.web", Level.ERROR);
+                RateLimiter decides = Backends.limiter(false);
+                RateLimitWebFilter filter = WebSite.filter(decides, rules);
+                WebSite.Server server = WebSite.NETTY.serve(
+                        directory,
+                        WebSite.handler(exchange -> Mono.error(new IllegalStateException("meant")), filter))) {
+            assertEquals(500, Client.send(server.port(), "GET", "/").response().status(), spring::toString);
+            Await.until("settled", () -> decides.monitor().held("failing") == 0);
+            assertEquals(
+                    List.of(),
+                    log.of(Level.WARN, "RL-414").stream()
+                            .filter(line -> line.contains("'failing'"))
+                            .toList());
         }
     }
 

@@ -74,9 +74,12 @@ final class ConfiguredRule {
      * authentication, which a request need not reach.
      *
      * @param configured the rules of this filter
+     * @param fits whether requests can meet a rule
      */
-    static Predicate<RuleRequest> covering(Settings config, List<RuleDefinition> configured) {
+    static Predicate<RuleRequest> covering(
+            Settings config, List<RuleDefinition> configured, Predicate<RuleDefinition> fits) {
         List<RequestMatcher> others = config.rules().stream()
+                .filter(fits)
                 .filter(rule -> rule.mode() == Mode.ENFORCED
                         && !rule.scope().isDefault()
                         && !rule.charging().cost().isFree()

@@ -94,13 +94,15 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         /**
          * The rules under a configuration.
          *
+         * @param fits whether the requests of the door can meet a rule
          * @throws IllegalArgumentException if there is no rule, and all were chosen, or a class can't be made
          */
-        public HttpRules rules(Limiter limiter, LimiterConfig config, NamedClasses classes) {
+        public HttpRules rules(
+                Limiter limiter, LimiterConfig config, Predicate<RuleDefinition> fits, NamedClasses classes) {
             checkRules(config);
             List<RuleDefinition> configured =
                     config.settings().rules().stream().filter(this::has).toList();
-            return new HttpRules(limiter, config, configured, rules, classes);
+            return new HttpRules(limiter, config, configured, fits, rules, classes);
         }
 
         /**

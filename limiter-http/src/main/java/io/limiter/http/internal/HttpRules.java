@@ -66,6 +66,7 @@ public final class HttpRules {
      *
      * @param source whose configuration it is, also after it is replaced
      * @param configured those of its rules that this door has
+     * @param fits whether the requests of this door can meet a rule of the configuration
      * @param own rules of the application in code, for the server's own requests
      * @param classes provides the objects of classes that it names
      */
@@ -73,6 +74,7 @@ public final class HttpRules {
             Limiter source,
             LimiterConfig config,
             List<RuleDefinition> configured,
+            Predicate<RuleDefinition> fits,
             List<? extends Rule<?>> own,
             NamedClasses classes) {
         this.limiter = source.rateLimiter();
@@ -89,7 +91,7 @@ public final class HttpRules {
                         || rule.policies().stream().anyMatch(Policy::isInFlight));
         this.mayWait = !waiting().isEmpty();
         this.shadowCounter = new ShadowCounter(limiter);
-        Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured);
+        Predicate<RuleRequest> isCovered = ConfiguredRule.covering(settings, configured, fits);
         this.enabled = configured.stream()
                 .filter(rule -> rule.mode() != Mode.OFF)
                 .map(rule -> new ConfiguredRule(source, rule, settings, classes, isCovered, shadowCounter))

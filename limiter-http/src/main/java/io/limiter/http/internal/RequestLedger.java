@@ -3,6 +3,8 @@ package io.limiter.http.internal;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.Hold;
+import io.limiter.Limit;
+import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.http.internal.request.Request;
 import java.util.ArrayList;
@@ -175,13 +177,24 @@ public class RequestLedger {
             if (before >= 0) {
                 due = new ArrayList<>(due);
                 due.remove(charge);
-                long rest = charge.permits() - before;
-                if (rest > 0) {
-                    due.add(new Charge(charge.policy(), charge.key(), rest, null, charge.member()));
-                }
+                due.addAll(rest(charge, before));
             }
         }
         return due;
+    }
+
+    /** What it costs more than before. A request that has cost something is one call already; then limits of calls take no more. */
+    private static List<Charge> rest(Charge charge, long before) {
+        Policy policy = charge.policy();
+        List<Limit> others = policy.limits().stream()
+                .filter(limit -> before == 0 || !policy.countsCalls(limit))
+                .toList();
+        if (charge.permits() <= before
+                || others.stream().noneMatch(limit -> limit.algorithm().isQuota())) {
+            return List.of();
+        }
+        Policy due = others.equals(policy.limits()) ? policy : policy.withLimits(others);
+        return List.of(new Charge(due, charge.key(), charge.permits() - before, null, charge.member()));
     }
 
     /** Adds shadow charges; returns those that the request was not charged before, enforced or not. */

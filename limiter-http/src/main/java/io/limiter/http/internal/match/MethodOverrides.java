@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 final class MethodOverrides {
     private static final List<String> HEADERS = List.of("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override");
     private static final String PARAMETER = "_method";
-    private static final List<String> FORMS = List.of("application/x-www-form-urlencoded", "multipart/form-data");
     private static final int MOST = 16;
     private static final int LONGEST = 64;
 
@@ -41,7 +40,7 @@ final class MethodOverrides {
         if (mode == MethodOverride.NONE || !method.equals("POST")) {
             return Set.of();
         }
-        if (mode == MethodOverride.FORMS && isForm(request.contentType())) {
+        if (mode == MethodOverride.FORMS && mayBeForm(request.contentType())) {
             return Set.of(ANY);
         }
         Set<String> claimed = declared(request);
@@ -95,9 +94,10 @@ final class MethodOverrides {
         }
     }
 
-    private static boolean isForm(@Nullable String contentType) {
-        String type = contentType == null ? "" : contentType.split(";", 2)[0].strip();
-        return FORMS.stream().anyMatch(type::equalsIgnoreCase);
+    /** Whether an application may read parameters in a body of that type. Some do in more types than those of forms. */
+    static boolean mayBeForm(@Nullable String contentType) {
+        String type = String.valueOf(contentType).toLowerCase(Locale.ROOT);
+        return type.contains("form") || type.contains("multipart/") || type.contains("*");
     }
 
     private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {

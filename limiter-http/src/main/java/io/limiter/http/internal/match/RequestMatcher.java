@@ -7,7 +7,6 @@ import io.limiter.internal.config.RuleScope;
 import io.limiter.internal.config.RuleScope.RequestCondition;
 import java.nio.charset.Charset;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
@@ -131,13 +130,15 @@ public final class RequestMatcher {
         if (lines == null || header.value() == null) {
             return lines == null || !lines.isEmpty();
         }
+        boolean isHost = header.name().equalsIgnoreCase("Host");
         boolean may = false;
         for (int i = 0; !may && i < lines.size(); i++) {
             String line = lines.get(i);
             // A proxy may have joined several lines.
             may = isSame(line, header.value());
             for (String item : line.split(",", -1)) {
-                may |= isSame(item, header.value());
+                may |= isSame(item, header.value())
+                        || (isHost && isSame(item.replaceFirst(":[0-9]*\\s*$", ""), header.value()));
             }
         }
         return may;
@@ -152,9 +153,8 @@ public final class RequestMatcher {
     }
 
     private boolean holdInQuery(Request request, boolean surely) {
-        // The body of a form may have any parameter.
-        boolean form =
-                String.valueOf(request.contentType()).toLowerCase(Locale.ROOT).contains("form");
+        // Its body may have any parameter.
+        boolean form = MethodOverrides.mayBeForm(request.contentType());
         List<String> queries = request.queries();
         for (RequestCondition parameter : parameters) {
             boolean holds = surely
