@@ -199,7 +199,7 @@ class UnsettledTest {
         limiter.reserveAsync(List.of(new Charge(policy, KEY, 50)), MINUTE).cancel(false);
         backend.holdsBack = false;
         backend.answer();
-        assertEquals(1, backend.settled.size());
+        Await.until("it is given back", () -> backend.settled.size() == 1);
         assertEquals(0, limiter.monitor().inFlight("both"));
         assertEquals(
                 List.of(20L, 10_000L),

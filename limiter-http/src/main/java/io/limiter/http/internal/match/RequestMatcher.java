@@ -178,11 +178,10 @@ public final class RequestMatcher {
 
     /** It occurs exactly once, unencoded. */
     private static boolean isSure(RequestCondition wanted, String query) {
-        String exact = wanted.toString();
         int[] found = new int[2];
         PercentText.anyParameter(query, (name, value) -> {
             boolean plain = name.equals(wanted.name())
-                    && (wanted.value() == null || (value != null && (name + "=" + value).equals(exact)));
+                    && (wanted.value() == null || wanted.value().equals(value));
             found[0] += plain ? 1 : 0;
             found[1] += may(name, wanted.name(), null) ? 1 : 0;
             return false;
