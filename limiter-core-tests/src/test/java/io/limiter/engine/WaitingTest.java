@@ -24,13 +24,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that wait for permits, at a time that the test sets. */
 @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD) // a head that asks without a pause
@@ -405,133 +403,6 @@ class WaitingTest {
         limiter.reset(SLOW, KEY);
         timer.run();
         assertTrue(two.join().allowed());
-    }
-
-    /** The answer under the earlier policy is not valid for the new one. */
-    @Test
-    void aPolicyThatIsReplacedDuringAQuestionIsAskedAtOnce() {
-        limiter.announce(SLOW);
-        ask(SLOW, SECOND);
-        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
-        ask(SLOW, Duration.ofSeconds(30));
-        backend.holdsBack = true;
-        timer.advance(10_000_000);
-        limiter.announce(FAST);
-        backend.holdsBack = false;
-        backend.answer();
-        timer.run();
-        assertTrue(waits.join().allowed());
-        assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
-    }
-
-    @Test
-    void aPolicyThatIsReplacedDuringTheFirstQuestionIsWaitedForInstead() {
-        limiter.announce(SLOW);
-        ask(SLOW, SECOND);
-        backend.holdsBack = true;
-        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
-        limiter.announce(FAST);
-        backend.holdsBack = false;
-        backend.answer();
-        timer.run();
-        assertFalse(waits.isDone());
-        timer.advance(1_000_000);
-        assertTrue(waits.isDone() && waits.join().allowed());
-        assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
-    }
-
-    /** A new policy is in force, whatever asks under the earlier one. */
-    @Test
-    void aChargeThatDoesNotFitTheNewPolicyKeepsItsOwn() {
-        limiter.announce(FAST);
-        backend.holdsBack = true;
-        CompletableFuture<Decision> asks =
-                limiter.acquireAsync(PermitRequest.of(FAST, KEY, 2).withMaxWait(SECOND));
-        limiter.announce(Policy.of("p", Limit.distinct(5, Duration.ofSeconds(10))));
-        backend.answer();
-        assertTrue(asks.join().allowed());
-    }
-
-    /** Nothing decides under a policy that is gone, and nobody waits for it until the end of the wait. */
-    @Test
-    void callsThatWaitForAPolicyThatIsRemovedAreDeniedAtOnce() {
-        Policy other = Policy.of("q", Limit.tokenBucket(1, Duration.ofSeconds(10), 1));
-        ask(SLOW, SECOND);
-        ask(other, SECOND);
-        List<CompletableFuture<Decision>> under =
-                List.of(ask(SLOW, Duration.ofSeconds(30)), ask(SLOW, Duration.ofSeconds(30)));
-        CompletableFuture<Decision> untouched = ask(other, Duration.ofSeconds(30));
-        int asked = backend.asked.size();
-        limiter.retract(SLOW);
-        timer.run();
-        under.forEach(one -> assertFalse(one.getNow(null).allowed()));
-        assertTrue(under.get(0).join().retryAfter().isPresent());
-        assertEquals(asked, backend.asked.size());
-        assertEquals(1, limiter.monitor().waiting());
-        timer.advance(10_000_000);
-        assertTrue(untouched.join().allowed());
-    }
-
-    @Test
-    void whoAsksWhileThePolicyIsRemovedGetsThatAnswer() {
-        ask(SLOW, SECOND);
-        CompletableFuture<Decision> head = ask(SLOW, Duration.ofSeconds(30));
-        backend.holdsBack = true;
-        timer.advance(9_000_000);
-        limiter.reset(SLOW, PartitionKey.of("unknown"));
-        CompletableFuture<Decision> newcomer = limiter.acquireAsync(
-                PermitRequest.of(SLOW, PartitionKey.of("c"), 1).withMaxWait(Duration.ofSeconds(30)));
-        timer.advance(1_000_000);
-        limiter.retract(SLOW);
-        backend.holdsBack = false;
-        backend.answer();
-        timer.run();
-        assertTrue(head.getNow(null).allowed(), "its permits were taken");
-        assertTrue(newcomer.getNow(null).allowed(), "its permits were taken");
-        assertEquals(0, limiter.monitor().waiting());
-        timer.advance(1);
-        assertTrue(ask(SLOW, SECOND).isDone());
-        assertFalse(ask(SLOW, Duration.ofSeconds(30)).isDone());
-        assertEquals(1, limiter.monitor().waiting(), "code can use the policy on");
-    }
-
-    /** A return that another call gets, or a policy that others use, at the same moment. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void aReturnToThoseThatAskIsNotLostBesideAnotherOne(boolean isReturn) {
-        Policy other = Policy.of("other", Limit.fixedWindow(1_000_000, SECOND));
-        AtomicBoolean isOver = new AtomicBoolean();
-        CompletableFuture<Void> others = CompletableFuture.runAsync(
-                () -> {
-                    while (!isOver.get()) {
-                        if (isReturn) {
-                            limiter.reset(other, PartitionKey.of("unknown"));
-                        } else {
-                            limiter.announce(Policy.of("unknown", Limit.fixedWindow(1, SECOND)));
-                        }
-                    }
-                },
-                task -> new Thread(task).start());
-        int lost = 0;
-        for (int i = 0; i < 500; i++) {
-            PartitionKey key = PartitionKey.of("k" + i);
-            List<Charge> charges = new ArrayList<>(List.of(new Charge(SLOW, key, 1)));
-            for (int j = 0; j < 100; j++) {
-                charges.add(new Charge(other, PartitionKey.of("o" + j), 1));
-            }
-            limiter.tryAcquire(SLOW, key, 1);
-            backend.holdsBack = true;
-            CompletableFuture<Decision> waits =
-                    limiter.acquireAsync(PermitRequest.of(charges).withMaxWait(Duration.ofSeconds(30)));
-            limiter.reset(SLOW, key);
-            backend.holdsBack = false;
-            backend.answer();
-            timer.run();
-            lost += waits.isDone() ? 0 : 1;
-        }
-        isOver.set(true);
-        others.join();
-        assertEquals(0, lost);
     }
 
     @Test

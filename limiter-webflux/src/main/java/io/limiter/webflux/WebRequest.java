@@ -43,7 +43,7 @@ final class WebRequest implements Request {
         this.received = received;
     }
 
-    /** Who has not logged in is nobody, as with servlets. */
+    /** Sets the user. An anonymous token of Spring Security means that there is none, as with servlets. */
     void setUser(Principal known) {
         user = HAS_SECURITY && known instanceof AnonymousAuthenticationToken ? null : known;
     }
