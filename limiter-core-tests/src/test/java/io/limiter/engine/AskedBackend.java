@@ -57,6 +57,12 @@ class AskedBackend extends ForwardingBackend {
         }
     }
 
+    /** The same, and holds back no more. */
+    void answerAll() {
+        holdsBack = false;
+        answer();
+    }
+
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         refunded.add(decision);

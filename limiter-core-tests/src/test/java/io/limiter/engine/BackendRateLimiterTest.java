@@ -47,10 +47,17 @@ class BackendRateLimiterTest {
         away.isDown = true;
     }
 
+    /** The share of one of so many instances answers for the backend. */
+    private RateLimiter withShare(long instances) {
+        return RateLimiters.builder(away)
+                .fallback(InProcessBackend.create())
+                .instances(instances)
+                .build();
+    }
+
     @Test
     void theStrictestModeOfAllPoliciesAnswers() {
-        RateLimiter limiter =
-                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        RateLimiter limiter = withShare(1);
         assertEquals(Decision.Source.FAILED_OPEN, ask(limiter, ALLOW));
         assertEquals(Decision.Source.LOCAL_FALLBACK, ask(limiter, ALLOW, LOCAL));
         assertEquals(Decision.Source.FAILED_CLOSED, ask(limiter, ALLOW, LOCAL, DENY));
@@ -62,9 +69,7 @@ class BackendRateLimiterTest {
         for (BackendException.Kind kind : BackendException.Kind.values()) {
             away.outage = new BackendException(kind, "RL-000 test", null);
             boolean open = kind == BackendException.Kind.UNAVAILABLE || kind == BackendException.Kind.FAULT;
-            RateLimiter withShare = RateLimiters.builder(away)
-                    .fallback(InProcessBackend.create())
-                    .build();
+            RateLimiter withShare = withShare(1);
             assertEquals(open ? Decision.Source.FAILED_OPEN : Decision.Source.LOCAL_FALLBACK, ask(withShare, ALLOW));
             RateLimiter alone = RateLimiters.on(away);
             assertEquals(
@@ -79,8 +84,7 @@ class BackendRateLimiterTest {
 
     @Test
     void eachFailureModeThatAnswersIsToldOnceInAWhile() {
-        RateLimiter limiter =
-                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        RateLimiter limiter = withShare(1);
         try (LogLines log = new LogLines().ofThreads()) {
             for (int i = 0; i < 5; i++) {
                 ask(limiter, LOCAL);
@@ -146,10 +150,7 @@ class BackendRateLimiterTest {
 
     @Test
     void theLocalShareIsThatOfOneInstanceAndAtLeastOne() {
-        RateLimiter limiter = RateLimiters.builder(away)
-                .fallback(InProcessBackend.create())
-                .instances(4)
-                .build();
+        RateLimiter limiter = withShare(4);
         assertEquals(2, passes(limiter, LOCAL));
         assertEquals(1, passes(limiter, Policy.of("few", Limit.fixedWindow(3, Duration.ofHours(1)))));
         assertEquals(2, passes(limiter, Policy.of("bucket", Limit.tokenBucket(1, Duration.ofHours(1), 8))));
@@ -163,8 +164,7 @@ class BackendRateLimiterTest {
 
     @Test
     void aRefundGoesToWhoDecided() {
-        RateLimiter limiter =
-                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        RateLimiter limiter = withShare(1);
         Decision local = limiter.tryAcquire(LOCAL, KEY, 4);
         assertTrue(limiter.refund(local));
         assertEquals(10, Looks.left(limiter, LOCAL, KEY));
@@ -174,8 +174,7 @@ class BackendRateLimiterTest {
 
     @Test
     void aResetReachesTheFallbackAlsoWhenTheBackendIsAway() {
-        RateLimiter limiter =
-                RateLimiters.builder(away).fallback(InProcessBackend.create()).build();
+        RateLimiter limiter = withShare(1);
         limiter.tryAcquire(LOCAL, KEY, 4);
         assertEquals(6, Looks.left(limiter, LOCAL, KEY));
         assertThrows(BackendException.class, () -> limiter.reset(LOCAL, KEY));
@@ -202,10 +201,7 @@ class BackendRateLimiterTest {
         Limit awkward = Limit.tokenBucket(100_000, Duration.ofDays(30));
         Limit slow = Limit.tokenBucket(1, Duration.ofDays(365 * 70));
         for (long instances : new long[] {1, 3, 7, 1_000, 1_000_000}) {
-            RateLimiter limiter = RateLimiters.builder(away)
-                    .fallback(InProcessBackend.create())
-                    .instances(instances)
-                    .build();
+            RateLimiter limiter = withShare(instances);
             for (Limit limit : List.of(awkward, slow, Limit.tokenBucket(1_000_000, Duration.ofDays(365)))) {
                 Decision decision = limiter.tryAcquire(Policy.of("p" + limit.permits(), limit), KEY, 1);
                 assertEquals(Decision.Source.LOCAL_FALLBACK, decision.source());
@@ -221,10 +217,7 @@ class BackendRateLimiterTest {
         Policy closed =
                 Policy.of("closed", Limit.slidingList(0, Duration.ofMinutes(1))).withFailureMode(mode);
         Policy ten = LOCAL.withFailureMode(mode);
-        RateLimiter limiter = RateLimiters.builder(away)
-                .fallback(InProcessBackend.create())
-                .instances(4)
-                .build();
+        RateLimiter limiter = withShare(4);
         for (List<Charge> charges : List.of(
                 List.of(new Charge(closed, KEY, 1)),
                 List.of(new Charge(ten, KEY, 11)),

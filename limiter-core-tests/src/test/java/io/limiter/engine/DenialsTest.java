@@ -311,10 +311,7 @@ class DenialsTest {
         limiter.tryAcquire(NOBODY, key, 1);
         limiter.tryAcquire(PermitRequest.of(List.of(new Charge(NOBODY, key, 1), new Charge(other, key, 1))));
         limiter.acquireAsync(PermitRequest.of(one)).join();
-        limiter.acquireEachAsync(PermitRequest.each(one))
-                .get(0)
-                .toCompletableFuture()
-                .join();
+        limiter.acquireEachAsync(PermitRequest.each(one)).get(0).join();
         limiter.acquireAsync(PermitRequest.of(one).withShadow()).join();
         List<DeniedKey> all = limiter.monitor().busiest(10);
         assertEquals(List.of(4L, 1L), all.stream().map(DeniedKey::denied).toList());

@@ -231,8 +231,7 @@ class InFlightTest {
                 PermitRequest.of(one, PartitionKey.of("other"), 1).withMaxWait(Duration.ofMillis(40)));
         CompletableFuture<InFlight> fourth = late.enterAsync(waits);
         first.close();
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         own.run();
         assertTrue(second.isDone() && third.isDone());
         assertTrue(second.join().decision().allowed());

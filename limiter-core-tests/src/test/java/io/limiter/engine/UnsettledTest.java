@@ -180,8 +180,7 @@ class UnsettledTest {
         Hold hold = limiter.reserve(ONE, KEY, 10, MINUTE);
         backend.holdsBack = true;
         CompletableFuture<Settlement> settling = limiter.settleAsync(hold, charge -> 15);
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         assertEquals(Settlement.PENDING, settling.join());
         timer.advance(1_000_000);
         assertEquals(2, backend.settled.size());
@@ -197,8 +196,7 @@ class UnsettledTest {
                 .withHolds(10);
         backend.holdsBack = true;
         limiter.reserveAsync(List.of(new Charge(policy, KEY, 50)), MINUTE).cancel(false);
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         Await.until("it is given back", () -> backend.settled.size() == 1);
         assertEquals(0, limiter.monitor().inFlight("both"));
         assertEquals(

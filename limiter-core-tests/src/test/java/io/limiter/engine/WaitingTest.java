@@ -218,8 +218,7 @@ class WaitingTest {
         backend.holdsBack = true;
         timer.advance(STEP);
         head.cancel(false);
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         timer.run();
         assertEquals(List.of("first", "next"), admitted);
         assertEquals(1, backend.refunded.size());
@@ -231,8 +230,7 @@ class WaitingTest {
         backend.holdsBack = true;
         CompletableFuture<Decision> answer = ask("cancelled", STEADY, SECOND);
         answer.cancel(false);
-        backend.answer();
-        backend.holdsBack = false;
+        backend.answerAll();
         assertEquals(1, Looks.left(limiter, STEADY, KEY));
     }
 

@@ -53,8 +53,7 @@ class WaitingThroughChangesTest {
         backend.holdsBack = true;
         timer.advance(10_000_000);
         limiter.announce(FAST);
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         timer.run();
         assertTrue(waits.join().allowed());
         assertEquals(FAST, backend.asked.get(backend.asked.size() - 1).get(0).policy());
@@ -67,8 +66,7 @@ class WaitingThroughChangesTest {
         backend.holdsBack = true;
         CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
         limiter.announce(FAST);
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         timer.run();
         assertFalse(waits.isDone());
         timer.advance(1_000_000);
@@ -119,8 +117,7 @@ class WaitingThroughChangesTest {
                 PermitRequest.of(SLOW, PartitionKey.of("c"), 1).withMaxWait(Duration.ofSeconds(30)));
         timer.advance(1_000_000);
         limiter.retract(SLOW);
-        backend.holdsBack = false;
-        backend.answer();
+        backend.answerAll();
         timer.run();
         assertTrue(head.getNow(null).allowed(), "its permits were taken");
         assertTrue(newcomer.getNow(null).allowed(), "its permits were taken");
@@ -160,8 +157,7 @@ class WaitingThroughChangesTest {
             CompletableFuture<Decision> waits =
                     limiter.acquireAsync(PermitRequest.of(charges).withMaxWait(Duration.ofSeconds(30)));
             limiter.reset(SLOW, key);
-            backend.holdsBack = false;
-            backend.answer();
+            backend.answerAll();
             timer.run();
             lost += waits.isDone() ? 0 : 1;
         }
