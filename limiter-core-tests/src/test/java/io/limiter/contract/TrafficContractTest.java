@@ -54,14 +54,11 @@ class TrafficContractTest {
     @MethodSource("runs")
     void everyAnswerIsThatOfTheModel(TrafficRun traffic, TestedBackend tested) {
         int steps = share(traffic.steps(), tested);
-        ManualTime time = new ManualTime();
-        try (Backend backend = tested.open(time)) {
-            double denied = traffic.against(backend, time, steps);
-            // The first steps of the same traffic may be tame.
-            assertTrue(
-                    steps < traffic.steps() || denied >= LEAST_DENIED,
-                    "only " + denied + " of the calls were denied: the traffic is too tame");
-        }
+        double denied = traffic.against(tested, steps);
+        // The first steps of the same traffic may be tame.
+        assertTrue(
+                steps < traffic.steps() || denied >= LEAST_DENIED,
+                "only " + denied + " of the calls were denied: the traffic is too tame");
     }
 
     static Stream<Arguments> largeStocks() {
@@ -72,10 +69,7 @@ class TrafficContractTest {
     @ParameterizedTest(name = "{0} on {1}")
     @MethodSource("largeStocks")
     void alsoOfALargeStock(TrafficRun traffic, TestedBackend tested) {
-        ManualTime time = new ManualTime();
-        try (Backend backend = tested.open(time)) {
-            traffic.against(backend, time, share(traffic.steps(), tested));
-        }
+        traffic.against(tested, share(traffic.steps(), tested));
     }
 
     static Stream<Arguments> heldRuns() {
@@ -88,11 +82,8 @@ class TrafficContractTest {
     @ParameterizedTest(name = "{0} on {1}")
     @MethodSource("heldRuns")
     void alsoWithHolds(HeldRun traffic, TestedBackend tested) {
-        ManualTime time = new ManualTime();
         int steps = heldSteps(tested);
-        try (Backend backend = tested.open(time)) {
-            traffic.against(backend, time, steps);
-        }
+        traffic.against(tested, steps);
         if (steps >= HELD_STEPS) {
             traffic.assertWild();
         }
@@ -105,10 +96,7 @@ class TrafficContractTest {
     @ParameterizedTest(name = "{0} on {1}")
     @MethodSource("crowds")
     void alsoWithManyHoldsThatRunOutAtOnce(HeldRun traffic, TestedBackend tested) {
-        ManualTime time = new ManualTime();
-        try (Backend backend = tested.open(time)) {
-            traffic.against(backend, time, share(4 * HELD_STEPS, tested));
-        }
+        traffic.against(tested, share(4 * HELD_STEPS, tested));
     }
 
     /** How many of the steps a run takes on this backend. */

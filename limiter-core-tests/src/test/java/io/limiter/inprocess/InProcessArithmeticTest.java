@@ -3,7 +3,6 @@ package io.limiter.inprocess;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.limiter.ManualTime;
 import io.limiter.internal.Algorithm;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Repeats;
@@ -19,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class InProcessArithmeticTest {
     private static final long SEED = 7;
     private static final int STEPS = Repeats.of(500, 10_000);
+    private static final TestedBackend BACKEND = new TestedBackend("in-process", Backends::inProcess);
 
     @ParameterizedTest
     @EnumSource(value = Algorithm.class, names = "BLOCK", mode = EnumSource.Mode.EXCLUDE)
@@ -34,13 +34,10 @@ class InProcessArithmeticTest {
     @ParameterizedTest
     @MethodSource("io.limiter.kit.Trace#all")
     void traces(Trace trace) {
-        assertEquals(trace.lines(), trace.replay(new TestedBackend("in-process", Backends::inProcess)));
+        assertEquals(trace.lines(), trace.replay(BACKEND));
     }
 
     private static void run(TrafficRun traffic) {
-        ManualTime time = new ManualTime();
-        try (InProcessBackend backend = Backends.inProcess(time)) {
-            assertTrue(traffic.against(backend, time, STEPS) > 0);
-        }
+        assertTrue(traffic.against(BACKEND, STEPS) > 0);
     }
 }

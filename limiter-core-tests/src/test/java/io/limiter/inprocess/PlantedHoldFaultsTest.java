@@ -3,7 +3,6 @@ package io.limiter.inprocess;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.Backend;
-import io.limiter.ManualTime;
 import io.limiter.TimeSource;
 import io.limiter.kit.HeldRun;
 import io.limiter.kit.Pages;
@@ -125,16 +124,17 @@ class PlantedHoldFaultsTest {
 
     private String findings(PlantedFault fault) {
         compile(fault);
+        TestedBackend faulty = new TestedBackend("faulty", this::open);
         try {
             for (var algorithm : HeldRun.algorithms()) {
-                run(HeldRun.of(algorithm, HeldRun.SEED), HeldRun.LEAST_STEPS_IN_JVM);
-                run(HeldRun.changing(algorithm, HeldRun.SEED), HeldRun.LEAST_STEPS_IN_JVM);
+                HeldRun.of(algorithm, HeldRun.SEED).against(faulty, HeldRun.LEAST_STEPS_IN_JVM);
+                HeldRun.changing(algorithm, HeldRun.SEED).against(faulty, HeldRun.LEAST_STEPS_IN_JVM);
             }
-            run(HeldRun.mixed(HeldRun.SEED), HeldRun.LEAST_STEPS_IN_JVM);
-            run(HeldRun.crowded(HeldRun.SEED), 4 * HeldRun.LEAST_STEPS);
+            HeldRun.mixed(HeldRun.SEED).against(faulty, HeldRun.LEAST_STEPS_IN_JVM);
+            HeldRun.crowded(HeldRun.SEED).against(faulty, 4 * HeldRun.LEAST_STEPS);
             for (Trace trace : Trace.all()) {
                 if (trace.toString().startsWith("holds")) {
-                    assertEquals(trace.lines(), trace.replay(new TestedBackend("faulty", this::open)));
+                    assertEquals(trace.lines(), trace.replay(faulty));
                 }
             }
             return "";
@@ -142,13 +142,6 @@ class PlantedHoldFaultsTest {
             return "difference: " + difference.getMessage();
         } catch (RuntimeException | Error error) {
             return "error: " + error;
-        }
-    }
-
-    private void run(HeldRun run, int steps) {
-        ManualTime time = new ManualTime();
-        try (Backend backend = open(time)) {
-            run.against(backend, time, steps);
         }
     }
 

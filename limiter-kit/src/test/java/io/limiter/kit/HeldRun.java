@@ -82,6 +82,14 @@ public final class HeldRun {
         return HeldTraffic.algorithms();
     }
 
+    /** Runs this number of steps on a backend without any state, at a time of its own. */
+    public void against(TestedBackend tested, int steps) {
+        ManualTime own = new ManualTime();
+        try (Backend backend = tested.open(own)) {
+            against(backend, own, steps);
+        }
+    }
+
     /**
      * Runs this number of steps; fails at the first answer that is not the model's.
      *

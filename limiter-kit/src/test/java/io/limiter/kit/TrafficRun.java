@@ -84,6 +84,14 @@ public final class TrafficRun {
         return Integer.getInteger("limiter.traffic.steps", Repeats.of(leastSteps, 10_000));
     }
 
+    /** Runs this number of steps on a backend without any state, at a time of its own. */
+    public double against(TestedBackend tested, int steps) {
+        ManualTime own = new ManualTime();
+        try (Backend backend = tested.open(own)) {
+            return against(backend, own, steps);
+        }
+    }
+
     /**
      * Runs this number of steps; fails at the first answer that is not the model's.
      *
