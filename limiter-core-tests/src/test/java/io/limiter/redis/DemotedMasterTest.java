@@ -14,6 +14,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
@@ -28,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
 
 /** An address that leads to another server, while the one before becomes a replica and keeps its connections. */
 class DemotedMasterTest {
@@ -38,33 +38,29 @@ class DemotedMasterTest {
     private static final Policy DENY =
             Policy.of("deny", Limit.fixedWindow(LIMIT, Duration.ofHours(1))).withFailureMode(FailureMode.DENY);
 
-    private final int first = RedisServers.freePort();
-    private final int second = RedisServers.freePort();
-    private RedisServer one;
-    private RedisServer two;
+    private final OwnRedis first = OwnRedis.start();
+    private final OwnRedis second = OwnRedis.start("replicaof 127.0.0.1 " + first.port);
 
     @BeforeEach
     void start() {
-        one = RedisServers.start(first);
-        two = RedisServers.start(second, "replicaof 127.0.0.1 " + first);
-        RedisServers.awaitReplicating(second);
+        RedisServers.awaitReplicating(second.port);
     }
 
     @AfterEach
     void stop() {
-        RedisServers.stop(one);
-        RedisServers.stop(two);
+        first.close();
+        second.close();
     }
 
     /** The second becomes the master, and the first its replica, without a write in between that only one of them has. */
     private void demote() {
-        try (Jedis onFirst = RedisServers.jedis(first);
-                Jedis onSecond = RedisServers.jedis(second)) {
+        try (Jedis onFirst = first.jedis();
+                Jedis onSecond = second.jedis()) {
             onFirst.set("last", "write");
             long written = onFirst.waitReplicas(1, 60_000);
             assertEquals(1, written, "the replica has all");
             onSecond.slaveofNoOne();
-            onFirst.slaveof("127.0.0.1", second);
+            onFirst.slaveof("127.0.0.1", second.port);
         }
     }
 
@@ -76,7 +72,7 @@ class DemotedMasterTest {
             for (int i = 0; i < 10; i++) {
                 assertTrue(limiter.tryAcquire(DENY, KEY, 1).allowed());
             }
-            wire.lead(second);
+            wire.lead(second.port);
             demote();
             for (int i = 0; i < 90; i++) {
                 assertEquals(
@@ -107,7 +103,7 @@ class DemotedMasterTest {
             long seconds = 1 + (System.nanoTime() - begun) / 1_000_000_000;
             // The client's own: its pool, and its pings.
             assertTrue(wire.connections() - before <= 2 * (1 + seconds), "not one for each of " + asked);
-            wire.lead(second);
+            wire.lead(second.port);
             Await.until("it decides", () -> limiter.tryAcquire(DENY, KEY, 1).source() == Decision.Source.REDIS);
         });
     }
@@ -115,7 +111,7 @@ class DemotedMasterTest {
     /** The self-test notices it, and the state is right, also when nobody asks. */
     @Test
     void nobodyAsks() throws IOException {
-        try (Wire wire = Wire.to(first);
+        try (Wire wire = Wire.to(first.port);
                 RedisBackend backend = Backends.connected(
                         RedisBackend.builder().address(wire.address()).lookAgain(Duration.ofMillis(100)));
                 RateLimiter limiter = RateLimiters.on(backend)) {
@@ -127,7 +123,7 @@ class DemotedMasterTest {
                 }
                 return !backend.health().isDeciding();
             });
-            wire.lead(second);
+            wire.lead(second.port);
             Await.until(
                     "the test finds the master",
                     () -> backend.health().serversThatAre(State.ANSWERS).size() == 1
@@ -136,7 +132,7 @@ class DemotedMasterTest {
     }
 
     private void withBackend(boolean isDirect, Function<Wire, Consumer<RateLimiter>> test) throws IOException {
-        try (Wire wire = Wire.to(first)) {
+        try (Wire wire = Wire.to(first.port)) {
             Config config = new Config();
             config.useSingleServer()
                     .setAddress(wire.address())
@@ -153,7 +149,7 @@ class DemotedMasterTest {
     }
 
     /** With it, commands go by Redisson's API. */
-    private static final class Prefixed implements NameMapper {
+    static final class Prefixed implements NameMapper {
         @Override
         public String map(String name) {
             return "p:" + name;

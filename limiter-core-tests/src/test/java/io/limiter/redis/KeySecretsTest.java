@@ -9,11 +9,11 @@ import io.limiter.config.LimiterConfig;
 import io.limiter.internal.KeyHash;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
+import io.limiter.kit.Configs;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,22 +93,10 @@ class KeySecretsTest {
     }
 
     private int guessable(String key, String secret) {
-        LimiterConfig.Builder text = LimiterConfig.builder()
-                .properties(
-                        "test",
-                        Map.of(
-                                "limiter.redis.address",
-                                RedisServers.single(),
-                                "limiter.redis.prefix",
-                                prefix + secret,
-                                "limiter.rules.r.path",
-                                "/*",
-                                "limiter.rules.r.limits",
-                                "1/1h",
-                                "limiter.rules.r.key",
-                                key));
-        LimiterConfig config =
-                (secret == null ? text : text.property("test", 0, "limiter.redis.key-secret", secret)).build();
+        LimiterConfig config = Configs.of("limiter.redis.address = " + RedisServers.single()
+                + "\nlimiter.redis.startup-wait = 60s\nlimiter.redis.prefix = " + prefix + secret
+                + "\nlimiter.rules.r.path = /*\nlimiter.rules.r.limits = 1/1h\nlimiter.rules.r.key = " + key
+                + (secret == null ? "" : "\nlimiter.redis.key-secret = " + secret));
         try (LogLines log = new LogLines("io.limiter.application.BackendStart", Level.INFO).ofThreads();
                 Limiter limiter = Limiter.start(config)) {
             limiter.replace(config);

@@ -128,21 +128,18 @@ abstract class MasterLinkFixture {
     }
 
     static Call call(long now, Duration longest, boolean blocking) {
-        return call(Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, now, longest, blocking);
+        return call("k", Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, now, longest, blocking);
     }
 
     /** A call for this number of permits of a log. */
     Call logCall(long permits) {
-        return call(Limit.slidingList(permits, Duration.ofSeconds(10)), permits, time.nowMicros(), DEADLINE, false);
+        Limit log = Limit.slidingList(permits, Duration.ofSeconds(10));
+        return call("k", log, permits, time.nowMicros(), DEADLINE, false);
     }
 
     /** A call for another key. */
     Call callOf(String key) {
         return call(key, Limit.fixedWindow(3, Duration.ofSeconds(10)), 1, time.nowMicros(), DEADLINE, false);
-    }
-
-    private static Call call(Limit limit, long permits, long now, Duration longest, boolean blocking) {
-        return call("k", limit, permits, now, longest, blocking);
     }
 
     private static Call call(String key, Limit limit, long permits, long now, Duration longest, boolean blocking) {

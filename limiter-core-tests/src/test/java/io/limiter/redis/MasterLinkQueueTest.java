@@ -91,9 +91,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
 
     @Test
     void aFlightWhoseAnswerIsLostKeepsNobodyWaiting() {
-        Duration patient = Duration.ofSeconds(30);
-        new Asker(patient);
-        new Asker(patient);
+        askers(2, Duration.ofSeconds(30));
         Asker next = new Asker();
         assertEquals(2, sent.size());
         time.advance(DEADLINE.plusMillis(1));
@@ -223,10 +221,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
 
     @Test
     void futuresEndAtTheirDeadlineInWhateverOrderAndNothingIsKept() {
-        List<Asker> patient = new ArrayList<>();
-        for (int i = 0; i < 10; i++) {
-            patient.add(new Asker(Duration.ofSeconds(30)));
-        }
+        List<Asker> patient = askers(10, Duration.ofSeconds(30));
         Asker hasty = new Asker(Duration.ofMillis(5));
         time.advance(Duration.ofMillis(5));
         runLater();
@@ -287,7 +282,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
 
     @Test
     void callsThatExpireInTheQueueLeaveItsPlaces() {
-        askers(2, DEADLINE);
+        askers(2);
         for (int round = 0; round < 3; round++) {
             List<Asker> hasty = askers(CongestionWindow.LONGEST_QUEUE, HASTY);
             assertFalse(hasty.get(CongestionWindow.LONGEST_QUEUE - 1).answer.isDone(), "refused in round " + round);
@@ -299,7 +294,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     @Test
     void callsThatFailInTheQueueLeaveItsPlaces() {
         for (int round = 0; round < 3; round++) {
-            List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE, DEADLINE);
+            List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE);
             assertFalse(askers.get(1 + CongestionWindow.LONGEST_QUEUE).answer.isDone(), "refused in round " + round);
             recover();
             expire(DEADLINE.plusMillis(1), askers);
@@ -309,7 +304,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     @Test
     void callsThatAreSentLeaveTheQueue() {
         for (int round = 0; round < 3; round++) {
-            List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE, DEADLINE);
+            List<Asker> askers = askers(2 + CongestionWindow.LONGEST_QUEUE);
             assertFalse(askers.get(1 + CongestionWindow.LONGEST_QUEUE).answer.isDone(), "refused in round " + round);
             for (int i = sent.size() - 2; i < sent.size(); i++) {
                 answer(i);
@@ -341,7 +336,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
 
     @Test
     void callsThatAreTooLateToBeSentFreeTheirPlaces() {
-        askers(2, DEADLINE);
+        askers(2);
         List<Asker> waiting = askers(40, HASTY);
         time.advance(HASTY.dividedBy(2).plusNanos(1_000));
         answer(0);
@@ -363,7 +358,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
     /** Nothing ran, and nobody waits for the answer: the master has not been silent. */
     @Test
     void callersThatHaveGoneByTheTimeOfARefusalAreNoSilence() {
-        askers(2, DEADLINE);
+        askers(2);
         List<Asker> hasty = askers(2, HASTY);
         answer(0);
         answer(1);
@@ -371,7 +366,7 @@ class MasterLinkQueueTest extends MasterLinkFixture {
         expire(HASTY, hasty);
         fail(2, new ErrorReply("TRYAGAIN Multiple keys request during rehashing of slot"));
         assertEquals(3, sent.size(), "nobody is left");
-        List<Asker> silent = askers(2, DEADLINE);
+        List<Asker> silent = askers(2);
         assertEquals(5, sent.size(), "its flight is over");
         expire(DEADLINE, silent);
         assertTrue(health.isClosed(), "two were silent");

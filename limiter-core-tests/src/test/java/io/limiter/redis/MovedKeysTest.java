@@ -24,8 +24,7 @@ class MovedKeysTest extends MasterLinkFixture {
         isCluster = true;
         health.test.mixesSlots = true;
         // Two are on their way, so that the next ones wait for one command.
-        new Asker();
-        new Asker();
+        askers(2);
     }
 
     private List<Asker> askForThreeKeys() {

@@ -42,7 +42,11 @@ class OneMasterFlapsTest {
                 return limiter.monitor().health().servers().get(refusing) == State.REFUSES;
             });
             // Long enough for the test that its refusal has caused.
-            Await.until("the other one flaps", () -> flapped(limiter, flapping, 2));
+            Await.until("the other one flaps", () -> {
+                toggle(flapping);
+                askAll(limiter);
+                return toggles >= 2;
+            });
             redis.configSet("maxmemory", "0");
             Await.until("it decides, and health reports it", () -> {
                 toggle(flapping);
@@ -64,12 +68,6 @@ class OneMasterFlapsTest {
     }
 
     private int toggles;
-
-    private boolean flapped(RateLimiter limiter, long process, int times) {
-        toggle(process);
-        askAll(limiter);
-        return toggles >= times;
-    }
 
     private void toggle(long process) {
         if (System.nanoTime() >= nextToggle) {

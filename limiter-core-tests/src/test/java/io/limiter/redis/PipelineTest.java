@@ -28,7 +28,6 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.NettyHook;
 import org.redisson.client.handler.CommandsQueue;
 import org.redisson.config.Config;
-import org.redisson.config.NameMapper;
 import redis.clients.jedis.Jedis;
 
 /** The connection of the limiter's own, on clients of the application. */
@@ -77,25 +76,15 @@ class PipelineTest {
     @Test
     void aNameMapperOfTheClientIsUsed() {
         Config config = config();
-        config.setNameMapper(new NameMapper() {
-            @Override
-            public String map(String name) {
-                return "app1:" + name;
-            }
-
-            @Override
-            public String unmap(String name) {
-                return name.substring("app1:".length());
-            }
-        });
+        config.setNameMapper(new DemotedMasterTest.Prefixed());
         RedissonClient client = Redisson.create(config);
         try (Jedis redis = RedisServers.jedis();
                 RateLimiter limiter = limiter(client, "pipe-mapped")) {
             limiter.tryAcquire(POLICY, PartitionKey.of("a"), 1);
             assertEquals(
                     1,
-                    redis.keys("app1:pipe-mapped:{pipe:*").size(),
-                    () -> redis.keys("app1:*").toString());
+                    redis.keys("p:pipe-mapped:{pipe:*").size(),
+                    () -> redis.keys("p:*").toString());
             assertEquals(0, redis.keys("pipe-mapped:*").size());
         } finally {
             client.shutdown();

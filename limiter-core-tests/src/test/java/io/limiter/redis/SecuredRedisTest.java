@@ -56,7 +56,6 @@ class SecuredRedisTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String PASSWORD = "s3c/r@t: %41";
-    private static final List<String> NODE_COMMANDS = List.of("+cluster");
 
     @TempDir
     Path folder;
@@ -100,7 +99,7 @@ class SecuredRedisTest {
     @EnumSource
     void onAClusterItMayAskForTheNodes(RedisClientKind client) throws IOException {
         List<String> rules = new ArrayList<>(documented("limiter"));
-        rules.addAll(NODE_COMMANDS);
+        rules.add("+cluster");
         for (int port : RedisServers.clusterPorts()) {
             setUser(port, rules);
         }
@@ -160,17 +159,8 @@ class SecuredRedisTest {
                       connectionMinimumIdleSize: 1
                     """.formatted(trust.toUri(), Tls.PASSWORD, PASSWORD, port);
             decides(RedisBackend.builder().yaml(yaml));
-            try (LogLines log = new LogLines().about(":" + port);
-                    RedisBackend distrustful = RedisBackend.builder()
-                            .address("rediss://127.0.0.1:" + port)
-                            .credentials(null, PASSWORD)
-                            .build()) {
-                Await.until(
-                        "RL-201 is logged",
-                        () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
-                assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");
-                assertFalse(log.toString().contains(PASSWORD), log.toString());
-            }
+            RedisBackend.Builder builder = RedisBackend.builder().address("rediss://127.0.0.1:" + port);
+            distrusts(":" + port, builder.credentials(null, PASSWORD));
         } finally {
             RedisServers.stop(server);
         }
@@ -185,15 +175,7 @@ class SecuredRedisTest {
         try {
             RedisURI at = RedisURI.create("rediss://127.0.0.1:" + port);
             at.setCredentialsProvider(new StaticCredentialsProvider(null, PASSWORD.toCharArray()));
-            try (LogLines log = new LogLines().about("RL-201");
-                    RedisBackend distrustful =
-                            RedisBackend.builder().lettuce(given, at).build()) {
-                Await.until(
-                        "RL-201 is logged",
-                        () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
-                assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");
-                assertFalse(log.toString().contains(PASSWORD), log.toString());
-            }
+            distrusts("RL-201", RedisBackend.builder().lettuce(given, at));
             given.setOptions(ClientOptions.builder()
                     .sslOptions(SslOptions.builder()
                             .keyStoreType("PKCS12")
@@ -223,7 +205,7 @@ class SecuredRedisTest {
             admin.auth("first");
             assertTrue(backend.awaitConnected(LONG));
             admin.configSet("requirepass", "second");
-            kill(admin);
+            admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
             Await.until(
                     "the old password is refused",
                     () -> backend.health().findings().stream().anyMatch(line -> line.contains("RL-202"))
@@ -238,9 +220,16 @@ class SecuredRedisTest {
         }
     }
 
-    private static void kill(Jedis admin) {
-        admin.clientKill(
-                ClientKillParams.clientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
+    /** Nobody has signed its certificate. */
+    private static void distrusts(String about, RedisBackend.Builder builder) {
+        try (LogLines log = new LogLines().about(about);
+                RedisBackend distrustful = builder.build()) {
+            Await.until(
+                    "RL-201 is logged",
+                    () -> !log.of(Level.WARN, "RL-201 SSLHandshake").isEmpty());
+            assertFalse(distrustful.awaitConnected(Duration.ofMillis(1)), "nobody signed this certificate");
+            assertFalse(log.toString().contains(PASSWORD), log.toString());
+        }
     }
 
     /** An attempt may time out, and a shared server be paused by another test, which does not depend on the user. */

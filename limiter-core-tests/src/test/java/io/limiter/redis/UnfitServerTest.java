@@ -11,6 +11,7 @@ import io.limiter.Limit;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.kit.Backends;
+import io.limiter.kit.OwnRedis;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
@@ -27,9 +28,7 @@ import redis.embedded.RedisServer;
 class UnfitServerTest extends StartingRedis {
     @Test
     void theAddressOfAReplica() {
-        int master = RedisServers.freePort();
-        RedisServer other = RedisServers.start(master);
-        try {
+        try (OwnRedis master = OwnRedis.start()) {
             withServer(
                     () -> {
                         try (RedisBackend backend = Backends.connected(builder(port));
@@ -49,9 +48,7 @@ class UnfitServerTest extends StartingRedis {
                             redisDecides(limiter);
                         }
                     },
-                    "replicaof 127.0.0.1 " + master);
-        } finally {
-            RedisServers.stop(other);
+                    "replicaof 127.0.0.1 " + master.port);
         }
     }
 
