@@ -359,26 +359,12 @@ class ReloadTest {
                 .count();
     }
 
-    @Test
-    void goneItIsRefusedAndBackItIsRead() throws IOException {
-        Files.delete(file);
-        assertRefused("RL-160", "NoSuchFileException");
-        write(VOTE.formatted(8));
-        look();
-        assertEquals(8, permits());
-    }
-
-    @Test
-    void aFolderInItsPlaceIsRefused() throws IOException {
-        Files.delete(file);
-        Files.createDirectory(file);
-        assertRefused("RL-160");
-    }
-
-    /** One never ends, one has no writer, and one is larger than any configuration. */
+    /** Nothing, or a folder; one never ends, one has no writer, and one is larger than any configuration. */
     private void put(String kind) throws Exception {
         Files.deleteIfExists(file);
         switch (kind) {
+            case "nothing" -> {}
+            case "folder" -> Files.createDirectory(file);
             case "device" -> Files.createSymbolicLink(file, Path.of("/dev/zero"));
             case "FIFO" ->
                 assertEquals(
@@ -392,15 +378,16 @@ class ReloadTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"device", "FIFO", "large"})
-    void whatIsNoFileOfReasonableSizeIsRefusedAtOnce(String kind) throws Exception {
+    @ValueSource(strings = {"nothing", "folder", "device", "FIFO", "large"})
+    void whatIsNoFileOfReasonableSizeIsRefusedAtOnceAndBackItIsRead(String kind) throws Exception {
         put(kind);
+        String present = kind.equals("large") ? "16 MB" : "no regular file";
         assertTimeoutPreemptively(Duration.ofSeconds(60), () -> {
-            assertRefused("RL-160", kind.equals("large") ? "16 MB" : "no regular file");
+            assertRefused("RL-160", kind.equals("nothing") ? "NoSuchFileException" : present);
             assertThrows(IllegalStateException.class, limiter::reload);
             assertThrows(IOException.class, () -> LimiterConfig.load(file));
         });
-        Files.delete(file);
+        Files.deleteIfExists(file);
         write(VOTE.formatted(8));
         look();
         assertEquals(8, permits());

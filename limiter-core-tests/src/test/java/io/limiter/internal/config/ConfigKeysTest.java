@@ -2,7 +2,6 @@ package io.limiter.internal.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.config.LimiterConfig;
@@ -116,22 +115,6 @@ class ConfigKeysTest {
         Settings inCode = config(Map.of()).settings();
         assertEquals(List.of(), now.settings().reload().restartsFor(inCode.reload()));
         assertEquals(List.of(), inCode.reload().restartsFor(next.settings().reload()));
-    }
-
-    @Test
-    void aMistakeThatTheCallerFoundIsTheOnlyOneOfItsProperty() {
-        String message = assertThrows(
-                        IllegalArgumentException.class,
-                        () -> LimiterConfig.builder()
-                                .property("limiter.denials.keys", "${nobody}")
-                                .mistake(
-                                        "code",
-                                        0,
-                                        "limiter.denials.keys",
-                                        "RL-104 limiter.denials.keys: no value; write one")
-                                .build())
-                .getMessage();
-        assertEquals(2, message.lines().count(), message);
     }
 
     @Test
