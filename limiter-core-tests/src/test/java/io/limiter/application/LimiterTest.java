@@ -99,12 +99,9 @@ class LimiterTest {
             time.advance(Duration.ofHours(1));
             assertEquals(3, passes(limiter, Decision.Source.IN_PROCESS));
         }
-        assertEquals(
-                Decision.Source.FAILED_CLOSED,
-                rateLimiter
-                        .tryAcquire(Policy.of("vote", Limit.slidingList(3, Duration.ofHours(1))), KEY, 1)
-                        .source(),
-                "closing it closes the rate limiter");
+        Policy vote = Policy.of("vote", Limit.slidingList(3, Duration.ofHours(1)));
+        Decision.Source source = rateLimiter.tryAcquire(vote, KEY, 1).source();
+        assertEquals(Decision.Source.FAILED_CLOSED, source, "closing it closes the rate limiter");
     }
 
     @Test

@@ -11,7 +11,7 @@ import io.limiter.kit.Configs;
 import io.limiter.kit.Facts;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.stream.Collectors;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,18 +79,16 @@ class AllotmentTextTest {
         String rule = "limiter.rules.seats.path = /seats/{event}\nlimiter.rules.seats.key = " + key
                 + "\nlimiter.rules.seats.member = " + member + "\nlimiter.rules.seats.limits = 100 allotment each 2"
                 + CLOSES + "\n";
-        assertEquals(
-                codes,
-                Configs.of(rule).settings().notes().stream()
-                        .map(one -> one.substring(0, 6))
-                        .collect(Collectors.joining(", ")));
-        assertEquals(
-                "RL-155",
-                Configs.of(rule + "limiter.rules.seats.shadow = true\n")
-                        .settings()
-                        .notes()
-                        .get(0)
-                        .substring(0, 6));
+        assertEquals(codes, String.join(", ", codes(rule)));
+        List<String> shadow = codes(rule + "limiter.rules.seats.shadow = true\n");
+        assertEquals("RL-155", shadow.get(0));
+    }
+
+    /** Of what is noted about it. */
+    private static List<String> codes(String text) {
+        return Configs.of(text).settings().notes().stream()
+                .map(one -> one.substring(0, 6))
+                .toList();
     }
 
     /** Each key would have one member, and never too many. */

@@ -11,6 +11,7 @@ import io.limiter.FailureMode;
 import io.limiter.application.Limiter;
 import io.limiter.internal.config.ConfigKey;
 import io.limiter.internal.config.Settings.BackendKind;
+import io.limiter.kit.Configs;
 import io.limiter.kit.LogLines;
 import java.io.IOException;
 import java.io.StringReader;
@@ -175,15 +176,8 @@ class ConfigSourcesTest {
         assertEquals(BackendKind.IN_PROCESS, found("limiter.backend", "in-process", true));
         assertThrows(ConfigException.class, () -> found("limiter.backend", "redis", false));
         assertEquals(BackendKind.REDIS, found("limiter.backend", "redis", true));
-        assertEquals(
-                BackendKind.REDIS,
-                LimiterConfig.builder()
-                        .property("f", 0, "limiter.redis.address", "redis://a:1")
-                        .build()
-                        .settings()
-                        .storage()
-                        .backend(),
-                "an address means Redis everywhere");
+        LimiterConfig anywhere = Configs.of("limiter.redis.address = redis://a:1");
+        assertEquals(BackendKind.REDIS, anywhere.settings().storage().backend(), "an address means Redis");
     }
 
     private static BackendKind found(String key, String value, boolean hasClient) {

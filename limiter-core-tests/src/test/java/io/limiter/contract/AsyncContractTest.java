@@ -48,11 +48,8 @@ class AsyncContractTest {
         assertEquals(List.of(false, true, true), each(on.limiter, charges));
         assertEquals(List.of(false, false, false), each(on.limiter, charges));
         assertEquals(1, remaining(on.limiter));
-        assertEquals(
-                2,
-                on.limiter
-                        .monitor()
-                        .denied("none", Looks.at(on.limiter, POLICY, KEY).source()));
+        Decision.Source source = Looks.at(on.limiter, POLICY, KEY).source();
+        assertEquals(2, on.limiter.monitor().denied("none", source));
     }
 
     private static List<Boolean> each(RateLimiter limiter, List<Charge> charges) {

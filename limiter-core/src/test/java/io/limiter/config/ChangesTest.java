@@ -57,14 +57,10 @@ class ChangesTest {
     @Test
     void whatDiffersShowsNoSecret() {
         Map<String, String> rule = Map.of(
-                "limiter.rules.r.path",
-                "/r",
-                "limiter.rules.r.limits",
-                "3/1h",
-                "limiter.rules.r.query",
-                "format=csv",
-                "limiter.rules.r.headers",
-                "X-Api-Key=hunter2, X-Kind");
+                "limiter.rules.r.path", "/r",
+                "limiter.rules.r.limits", "3/1h",
+                "limiter.rules.r.query", "format=csv",
+                "limiter.rules.r.headers", "X-Api-Key=hunter2, X-Kind");
         List<String> changes = changes(
                 made(rule),
                 made(rule, "limiter.rules.r.headers", "X-Api-Key=hunter3, X-Kind", "limiter.rules.r.query", "a=b"));

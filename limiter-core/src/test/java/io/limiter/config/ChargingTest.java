@@ -34,11 +34,9 @@ class ChargingTest {
     }
 
     private static ChargeOptions charging(String... more) {
-        return config(more.length == 2 ? Map.of(more[0], more[1]) : Map.of(more[0], more[1], more[2], more[3]))
-                .settings()
-                .rules()
-                .get(0)
-                .charging();
+        LimiterConfig config =
+                config(more.length == 2 ? Map.of(more[0], more[1]) : Map.of(more[0], more[1], more[2], more[3]));
+        return config.settings().rules().get(0).charging();
     }
 
     @Test
@@ -59,30 +57,24 @@ class ChargingTest {
         assertEquals(CountedOutcomes.of(false, List.of("304")), byClass.outcomes());
     }
 
-    private static LimiterConfig members(String limits, String... more) {
+    private static RuleDefinition members(String limits, String... more) {
         LimiterConfig.Builder builder = LimiterConfig.builder()
                 .property("f", 1, "limiter.rules.r.path", "/x/{id}")
                 .property("f", 2, "limiter.rules.r.limits", limits);
         for (int i = 0; i < more.length; i += 2) {
             builder.property("f", i + 3, "limiter.rules.r." + more[i], more[i + 1]);
         }
-        return builder.build();
+        return builder.build().settings().rules().get(0);
     }
 
     @Test
     void aMemberIsWrittenLikeAKey() {
-        RuleDefinition rule = members("5/1h distinct", "member", "header:X-User + path:id")
-                .settings()
-                .rules()
-                .get(0);
+        RuleDefinition rule = members("5/1h distinct", "member", "header:X-User + path:id");
         assertEquals(
                 List.of(new KeyPart(KeyPart.Kind.HEADER, "X-User"), new KeyPart(KeyPart.Kind.PATH, "id")),
                 rule.charging().member());
         assertEquals(RuleDefinition.Position.BEFORE_AUTHENTICATION, rule.position());
-        rule = members("5/1h distinct, 100/1d", "member", "user", "cost", "0")
-                .settings()
-                .rules()
-                .get(0);
+        rule = members("5/1h distinct, 100/1d", "member", "user", "cost", "0");
         assertEquals(RuleDefinition.Position.AFTER_AUTHENTICATION, rule.position());
     }
 

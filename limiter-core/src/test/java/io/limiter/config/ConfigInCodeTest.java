@@ -119,14 +119,8 @@ class ConfigInCodeTest {
                                 .build())
                 .getMessage();
         assertTrue(clash.contains("rename one of the two, or write limiter.rules.p.policy"), clash);
-        assertEquals(
-                1,
-                LimiterConfig.builder()
-                        .policy(ONE)
-                        .policy(ONE)
-                        .build()
-                        .policies()
-                        .size());
+        LimiterConfig twice = LimiterConfig.builder().policy(ONE).policy(ONE).build();
+        assertEquals(1, twice.policies().size());
     }
 
     @ParameterizedTest
@@ -233,13 +227,14 @@ class ConfigInCodeTest {
                                 + " an exemption nor a plan can need one; write limiter.rules.r.position = after-authentication, or"
                                 + " remove this line"),
                 problems("/x", "rules.r.key", "ip + user", "rules.r.position", "before-authentication"));
-        assertEquals(Position.AFTER_AUTHENTICATION, rule("/x", "key", "user").position());
+        RuleDefinition ofUser = rule("/x", "rules.r.key", "user");
+        assertEquals(Position.AFTER_AUTHENTICATION, ofUser.position());
     }
 
     @Test
     void aPartCanBeFolded() {
-        List<KeyPart> parts = rule("/{account}", "key", "ip + user fold + path:account   fold")
-                .key();
+        String key = "ip + user fold + path:account   fold";
+        List<KeyPart> parts = rule("/{account}", "rules.r.key", key).key();
         assertEquals(
                 List.of(
                         KeyPart.IP,
@@ -250,19 +245,10 @@ class ConfigInCodeTest {
         for (String part : List.of("ip fold", "session fold", "class:a.B fold", "bearer fold")) {
             assertTrue(problems("/{a}", "rules.r.key", part).get(0).contains("has no spellings to fold"), part);
         }
-        assertEquals(
-                Position.AFTER_AUTHENTICATION, rule("/x", "key", "user fold").position());
-        assertEquals(
-                Position.AFTER_AUTHENTICATION,
-                LimiterConfig.builder()
-                        .property("limiter.rules.r.path", "/x")
-                        .property("limiter.rules.r.limits", "1/1s distinct")
-                        .property("limiter.rules.r.member", "user fold")
-                        .build()
-                        .settings()
-                        .rules()
-                        .get(0)
-                        .position());
+        RuleDefinition member = rule("/x", "rules.r.limits", "1/1s distinct", "rules.r.member", "user fold");
+        for (RuleDefinition ofUser : List.of(rule("/x", "rules.r.key", "user fold"), member)) {
+            assertEquals(Position.AFTER_AUTHENTICATION, ofUser.position());
+        }
     }
 
     private static LimiterConfig.Builder withRule(String path, String... more) {
@@ -275,12 +261,8 @@ class ConfigInCodeTest {
         return builder;
     }
 
-    private static RuleDefinition rule(String path, String property, String value) {
-        return withRule(path, "rules.r." + property, value)
-                .build()
-                .settings()
-                .rules()
-                .get(0);
+    private static RuleDefinition rule(String path, String... more) {
+        return withRule(path, more).build().settings().rules().get(0);
     }
 
     private static List<String> problems(String path, String... more) {

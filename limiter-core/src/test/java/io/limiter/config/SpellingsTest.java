@@ -209,14 +209,9 @@ class SpellingsTest {
 
     @Test
     void aDatabaseIsChosenInTheAddressOfASingleServer() {
-        String key = "limiter.redis.address";
-        assertEquals(
-                List.of("redis://a:1/2"),
-                config(Map.of(key, "redis://a:1/2"))
-                        .settings()
-                        .redis()
-                        .connection()
-                        .addresses());
+        LimiterConfig config = config(Map.of("limiter.redis.address", "redis://a:1/2"));
+        List<String> addresses = config.settings().redis().connection().addresses();
+        assertEquals(List.of("redis://a:1/2"), addresses);
     }
 
     private static List<String> uncounted(String path) {
@@ -224,10 +219,8 @@ class SpellingsTest {
     }
 
     private static RuleDefinition rule(String property, String value) {
-        return config(Map.of("limiter.rules.r." + property, value))
-                .settings()
-                .rules()
-                .get(0);
+        LimiterConfig config = config(Map.of("limiter.rules.r." + property, value));
+        return config.settings().rules().get(0);
     }
 
     private static String messageOf(Map<String, String> properties) {

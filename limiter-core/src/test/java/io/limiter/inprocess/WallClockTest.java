@@ -79,12 +79,8 @@ class WallClockTest {
         assertTrue(bought.allowed());
         assertEquals(86_500, resetSeconds(bought));
         pass(100);
-        assertEquals(
-                DenialReason.CLOSED,
-                limiter.tryAcquire(sale, PartitionKey.global(), 1)
-                        .outcomes()
-                        .get(0)
-                        .reason());
+        Decision late = limiter.tryAcquire(sale, PartitionKey.global(), 1);
+        assertEquals(DenialReason.CLOSED, late.outcomes().get(0).reason());
     }
 
     @Test
