@@ -58,7 +58,7 @@ class AddressResolverTest {
     @Test
     void theWalkEndsWhereTrustEnds() {
         List<String[]> rows = Rows.of("walks.txt");
-        assertEquals(90, rows.size());
+        assertEquals(130, rows.size());
         for (String[] row : rows) {
             String peer = row[1].equals("-") ? null : row[1];
             ClientAddress client = Rows.resolver(row[0]).resolve(peer, Rows.headers(row[2].split(" / ")));
