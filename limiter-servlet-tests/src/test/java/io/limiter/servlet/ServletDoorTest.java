@@ -4,6 +4,7 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.kit.door.Door;
 import io.limiter.kit.door.DoorTest;
+import io.limiter.kit.door.RunningDoor;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -27,22 +28,7 @@ class ServletDoorTest extends DoorTest {
                     .filter("limiter", filter)
                     .servlet("/*", (request, response) -> answer(app, request, response));
             Container running = (isSecure ? made.secure() : made).start();
-            return new Running() {
-                @Override
-                public int port() {
-                    return running.port();
-                }
-
-                @Override
-                public void stopHolding() {
-                    filter.stopHolding();
-                }
-
-                @Override
-                public void close() throws Exception {
-                    running.close();
-                }
-            };
+            return new RunningDoor(running.port(), filter::stopHolding, running);
         }
 
         private static void answer(Door.App app, HttpServletRequest request, HttpServletResponse response)

@@ -4,6 +4,7 @@ import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.kit.Configs;
 import io.limiter.kit.door.Door;
+import io.limiter.kit.door.RunningDoor;
 import io.limiter.kit.door.Tls;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -110,23 +111,10 @@ enum WebSite implements Door {
     public Running start(Path directory, RateLimiter limiter, String rules, App app) throws Exception {
         RateLimitWebFilter filter = filter(limiter, rules);
         Server server = serve(directory, handler(exchange -> answer(app, exchange), WebSite::disguise, filter));
-        return new Running() {
-            @Override
-            public int port() {
-                return server.port();
-            }
-
-            @Override
-            public void stopHolding() {
-                filter.stopHolding();
-            }
-
-            @Override
-            public void close() throws Exception {
-                server.close();
-                filter.close();
-            }
-        };
+        return new RunningDoor(server.port(), filter::stopHolding, () -> {
+            server.close();
+            filter.close();
+        });
     }
 
     /** A request may say whose it is. */
