@@ -16,7 +16,7 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.door.Callers;
-import io.limiter.rule.PlanResolver;
+import io.limiter.kit.door.DoorTest;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -118,26 +118,18 @@ class CallRulesTest extends HandOver {
                 limiter.rules.resolver.key = header:K
                 limiter.rules.resolver.plan = %s
                 limiter.rules.resolver.default-plan = free
-                """.formatted(GoldPlans.class.getName()));
+                """.formatted(DoorTest.Plans.class.getName()));
         assertEquals(List.of(Code.OK, Code.OK, Code.RESOURCE_EXHAUSTED), codes(3, "K: a"));
         assertEquals(List.of(Code.OK, Code.RESOURCE_EXHAUSTED), codes(2, "K: b", "X-Plan: gold", "X-Size: 3"));
         for (int i = 0; i < 5; i++) {
             assertEquals(
                     i < 4 ? Code.OK : Code.RESOURCE_EXHAUSTED,
-                    site.watch("K: c").say("OK").code());
+                    site.watch("K: gold").say("OK").code());
         }
     }
 
     private List<Code> codes(int calls, String... headers) {
         return IntStream.range(0, calls).mapToObj(i -> code(headers)).toList();
-    }
-
-    /** A database. */
-    public static final class GoldPlans implements PlanResolver {
-        @Override
-        public Object plan(String caller) {
-            return "gold";
-        }
     }
 
     @Test

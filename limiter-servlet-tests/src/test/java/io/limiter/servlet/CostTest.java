@@ -77,45 +77,19 @@ class CostTest extends Served {
         assertEquals(20, taken(HEADER, "/page", "X-Batch-Size", "1", "X-Batch-Size", "1"), "repeated");
     }
 
-    /** A request for each segment of its path. */
-    public static final class Segments implements Cost<HttpServletRequest> {
-        @Override
-        public long permits(HttpServletRequest request) {
-            return request.getServletPath().split("/", -1).length - 1;
-        }
-    }
-
-    /** Nothing. */
-    public static final class Free implements Cost<HttpServletRequest> {
-        @Override
-        public long permits(HttpServletRequest request) {
-            return 0;
-        }
-    }
-
-    @ParameterizedTest
-    @EachContainer
-    void aClass(Container.Kind kind) {
-        String rules = RULE + "limiter.rules.batch.cost = " + Segments.class.getName() + "\n";
-        start(kind, rules);
-        assertEquals(1, taken(rules, "/page"));
-        assertEquals(3, taken(rules, "/a/b/c"));
-    }
-
     /** What the header asks for. */
-    public static final class Faulty implements Cost<HttpServletRequest> {
+    public static final class Priced implements Cost<HttpServletRequest> {
         @Override
         public long permits(HttpServletRequest request) {
-            String fault = request.getHeader("Fault");
-            return switch (fault == null ? "" : fault) {
+            String price = request.getHeader("Price") == null ? "1" : request.getHeader("Price");
+            return switch (price) {
                 case "exception" -> throw new IllegalStateException("no price");
-                case "checked" -> throw Faulty.<RuntimeException>sneak(new IOException("no price"));
+                case "checked" -> throw Priced.<RuntimeException>sneak(new IOException("no price"));
                 case "linkage" -> throw new NoClassDefFoundError("com/example/Prices");
                 case "stack" -> throw new StackOverflowError();
                 case "memory" -> throw new OutOfMemoryError("a test");
-                case "negative" -> -1;
                 case "huge" -> Long.MAX_VALUE;
-                default -> 1;
+                default -> Long.parseLong(price);
             };
         }
 
@@ -125,25 +99,26 @@ class CostTest extends Served {
         }
     }
 
-    /** A client that makes the class fail pays the most that can be admitted, not less than others. */
+    /** A class says the cost; a client that makes it fail pays the most that can be admitted, not less than others. */
     @ParameterizedTest
     @EachContainer
     void aClassThatFailsIsNeverCheaper(Container.Kind kind) throws Exception {
         String rules = RULE.replace("100/1h", "100/1h, 300/1d fixed") + "limiter.rules.batch.cost = "
-                + Faulty.class.getName() + "\n";
+                + Priced.class.getName() + "\n";
         start(kind, rules);
         assertEquals(1, taken(rules, "/page"));
+        assertEquals(3, taken(rules, "/page", "Price", "3"));
         assertEquals(List.of("RL-327"), FindingsTest.codes(() -> {
-            for (String fault : List.of("exception", "checked", "linkage", "stack", "negative")) {
-                assertEquals(100, taken(rules, "/page", "Fault", fault), fault);
+            for (String fault : List.of("exception", "checked", "linkage", "stack", "-1")) {
+                assertEquals(100, taken(rules, "/page", "Price", fault), fault);
                 assertEquals(429, server.get("/page").statusCode(), fault);
             }
         }));
         limiter.reset(policy(rules), ADDRESS);
         int before = served.get();
-        assertEquals(429, server.get("/page", "Fault", "huge").statusCode(), "more than is ever granted");
+        assertEquals(429, server.get("/page", "Price", "huge").statusCode(), "more than is ever granted");
         try {
-            assertEquals(500, server.get("/page", "Fault", "memory").statusCode());
+            assertEquals(500, server.get("/page", "Price", "memory").statusCode());
         } catch (UncheckedIOException closed) {
             // Tomcat ends the connection of such a thread.
             assertEquals(Container.Kind.TOMCAT, kind);
@@ -156,8 +131,8 @@ class CostTest extends Served {
     @ParameterizedTest
     @EachContainer
     void aClassThatFailsOpensNothing(Container.Kind kind) {
-        start(kind, RULE.replace("100/1h", "0/1h") + "limiter.rules.batch.cost = " + Faulty.class.getName() + "\n");
-        assertEquals(429, server.status("/page", "Fault", "exception"));
+        start(kind, RULE.replace("100/1h", "0/1h") + "limiter.rules.batch.cost = " + Priced.class.getName() + "\n");
+        assertEquals(429, server.status("/page", "Price", "exception"));
         assertEquals(0, served.get());
     }
 
@@ -167,20 +142,20 @@ class CostTest extends Served {
     void aClassOfAShadowRuleDoesNoHarm(Container.Kind kind) {
         start(
                 kind,
-                RULE + "limiter.rules.batch.shadow = true\nlimiter.rules.batch.cost = " + Faulty.class.getName()
+                RULE + "limiter.rules.batch.shadow = true\nlimiter.rules.batch.cost = " + Priced.class.getName()
                         + "\n");
-        assertEquals(200, server.get("/page", "Fault", "linkage").statusCode());
-        assertEquals(200, server.get("/page", "Fault", "huge").statusCode());
+        assertEquals(200, server.get("/page", "Price", "linkage").statusCode());
+        assertEquals(200, server.get("/page", "Price", "huge").statusCode());
     }
 
     @ParameterizedTest
     @EachContainer
     void aConstantOrAClassMayOnlyLook(Container.Kind kind) {
-        for (String cost : List.of("0", Free.class.getName())) {
+        for (String cost : List.of("0", Priced.class.getName())) {
             String rules = RULE.replace("100", "1") + "limiter.rules.batch.cost = " + cost + "\n";
             start(kind, rules);
-            assertEquals(List.of(200, 200, 200), server.statuses(3, "/page"));
-            assertEquals("\"batch\";r=1", Container.field(server.get("/page"), "RateLimit"));
+            assertEquals(List.of(200, 200, 200), server.statuses(3, "/page", "Price", "0"));
+            assertEquals("\"batch\";r=1", Container.field(server.get("/page", "Price", "0"), "RateLimit"));
             server.close();
             server = null;
         }

@@ -17,7 +17,7 @@ import io.limiter.http.RequestSample.Explanation.ChargeReport;
 import io.limiter.http.RequestSample.Explanation.LimitReport;
 import io.limiter.http.RequestSample.Explanation.RuleReport;
 import io.limiter.http.internal.Explainer;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Repeats;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
@@ -117,8 +117,7 @@ class ExplainAgreesTest {
 
     private final SplittableRandom random = new SplittableRandom(20_261_122);
     private final ManualTime time = new ManualTime();
-    private final RateLimiter rateLimiter =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    private final RateLimiter rateLimiter = RateLimiters.on(Backends.inProcess(time));
     private final RateLimitFilter filter = new RateLimitFilter(Limiter.of(WebServer.config(RULES), rateLimiter));
     private final Map<String, Integer> seen = new TreeMap<>();
     private volatile AssertionError disagreement;

@@ -17,7 +17,7 @@ import io.limiter.engine.RateLimiters;
 import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
 import io.limiter.http.RequestSample.Explanation.RuleReport;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.rule.Cost;
 import io.limiter.rule.KeyResolver;
 import io.limiter.rule.PlanResolver;
@@ -58,8 +58,7 @@ class ExplainTest {
     private static final RequestSample API = RequestSample.of("GET", "/%61pi/x", "192.0.2.1");
 
     private final ManualTime time = new ManualTime();
-    private final RateLimiter rateLimiter =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    private final RateLimiter rateLimiter = RateLimiters.on(Backends.inProcess(time));
     private final Limiter limiter = Limiter.of(WebServer.config(RULES), rateLimiter);
     private final RateLimitFilter filter = new RateLimitFilter(limiter);
 
@@ -273,22 +272,6 @@ class ExplainTest {
         }
     }
 
-    /** Without a key for samples, as a class of an application may be written. */
-    public static final class NoKey implements KeyResolver<HttpServletRequest> {
-        @Override
-        public PartitionKey resolve(HttpServletRequest request) {
-            throw new IllegalStateException("no tenant");
-        }
-    }
-
-    /** Returns a plan that is not configured. */
-    public static final class NoSuchPlan implements PlanResolver {
-        @Override
-        public String plan(String caller) {
-            return "platinum";
-        }
-    }
-
     /** What a request logs once is still logged by the first request after any number of explanations. */
     @Test
     void explainingLogsNothingAndUsesNothingUp() throws Exception {
@@ -304,10 +287,11 @@ class ExplainTest {
                 limiter.rules.c.path = /*
                 limiter.rules.c.plan = %s
                 limiter.rules.c.default-plan = free
-                """.formatted(NoKey.class.getName(), NoSuchPlan.class.getName());
+                """.formatted(KindsOfKeysTest.ByTenant.class.getName(), CommandsTest.Plans.class.getName());
         List<String> once = List.of("RL-302", "RL-310", "RL-316", "RL-317");
         RateLimitFilter own = WebServer.limiter(time, rules);
         FakeExchange exempt = new FakeExchange().header("X-Forwarded-For", "192.0.2.1");
+        exempt.header("Tenant", "fault");
         exempt.address = "10.0.0.1";
         try (LogText log = new LogText()) {
             own.explain(RequestSample.of("GET", "/", "10.0.0.1").withHeaders("X-Forwarded-For: 192.0.2.1"));

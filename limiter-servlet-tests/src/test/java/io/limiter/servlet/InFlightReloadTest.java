@@ -6,11 +6,9 @@ import io.limiter.Limit;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.door.Client;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -44,7 +42,7 @@ class InFlightReloadTest extends Served {
     private void start(Container.Kind kind, boolean onRedis, String rules) {
         if (onRedis) {
             limiter.close();
-            limiter = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
+            limiter = Backends.limiter(true);
         }
         configured = Limiter.of(WebServer.config(rules), limiter);
         server = ways.on(kind.make(directory).filter("limiter", new RateLimitFilter(configured)), (in, out) -> {})

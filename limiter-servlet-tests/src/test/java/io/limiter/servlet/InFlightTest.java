@@ -7,11 +7,9 @@ import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import io.limiter.kit.door.Client;
 import jakarta.servlet.AsyncContext;
@@ -133,7 +131,7 @@ class InFlightTest extends Served {
     void everyWayToEndAtOnce(Container.Kind kind, boolean onRedis) {
         if (onRedis) {
             limiter.close();
-            limiter = RateLimiters.on(Backends.connected(Backends.redis().address(RedisServers.single())));
+            limiter = Backends.limiter(true);
         }
         start(kind, RULES.replace("8 concurrent", MANY + " concurrent"));
         Semaphore next = new Semaphore(AT_ONCE);

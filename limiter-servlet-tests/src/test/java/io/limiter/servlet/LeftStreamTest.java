@@ -7,9 +7,8 @@ import io.limiter.PartitionKey;
 import io.limiter.RateLimiter;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
-import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
 import io.limiter.kit.Looks;
 import io.limiter.kit.door.Http2Client;
@@ -89,7 +88,7 @@ class LeftStreamTest {
     @ParameterizedTest
     @EnumSource(Container.Kind.class)
     void aPermitComesBackWhenTheWorkEndsAndNotBefore(Container.Kind site) throws Exception {
-        try (Working working = new Working(site)) {
+        try (Working working = new Working(site, RULES, null)) {
             for (int i = 0; i < PLACES; i++) {
                 try (Http2Client client = new Http2Client(working.running.port(), true)) {
                     int begun = i + 1;
@@ -110,7 +109,7 @@ class LeftStreamTest {
     @ParameterizedTest
     @EnumSource(Container.Kind.class)
     void aRequestThatWaitsHoldsNothingWhenItsStreamIsBroken(Container.Kind site) throws Exception {
-        try (Working working = new Working(site);
+        try (Working working = new Working(site, RULES, null);
                 Http2Client client = new Http2Client(working.running.port(), true)) {
             for (int i = 0; i < PLACES; i++) {
                 int begun = i + 1;
@@ -147,13 +146,9 @@ class LeftStreamTest {
     /** An application whose work goes on until it is ended. */
     private final class Working implements AutoCloseable {
         private final LimiterConfig config;
-        private final RateLimiter limiter = RateLimiters.on(InProcessBackend.create());
+        private final RateLimiter limiter = Backends.limiter(false);
         private final Queue<AsyncContext> work = new ConcurrentLinkedQueue<>();
         private final Container running;
-
-        Working(Container.Kind site) {
-            this(site, RULES, null);
-        }
 
         Working(Container.Kind site, String rules, @Nullable Answer answer) {
             config = Configs.of(rules);

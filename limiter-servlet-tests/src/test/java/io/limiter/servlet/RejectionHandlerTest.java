@@ -138,14 +138,14 @@ class RejectionHandlerTest extends Served {
                 "limiter.rules.r.path = /*\nlimiter.rules.r.limits = 0/1h\n",
                 (rejection, request, response) -> {
                     response.getOutputStream().print("sent");
-                    ((Sent) request.getAttribute("sent")).now();
+                    ((Runnable) request.getAttribute("sent")).run();
                     if (ofTheConnection) {
                         throw new IOException("broken pipe");
                     }
                     throw new ServletException("no more");
                 });
         FakeExchange exchange = new FakeExchange();
-        exchange.attributes.put("sent", (Sent) () -> exchange.committed = true);
+        exchange.attributes.put("sent", (Runnable) () -> exchange.committed = true);
         AtomicInteger passed = new AtomicInteger();
         FindingsTest.Step call =
                 () -> filter.doFilter(exchange.request(), exchange.response(), (in, out) -> passed.incrementAndGet());
@@ -157,10 +157,6 @@ class RejectionHandlerTest extends Served {
         assertEquals(429, exchange.status);
         assertEquals("sent", exchange.body());
         assertEquals(0, passed.get());
-    }
-
-    private interface Sent {
-        void now();
     }
 
     @ParameterizedTest

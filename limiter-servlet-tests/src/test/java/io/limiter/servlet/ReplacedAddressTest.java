@@ -8,10 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.http.internal.address.AddressResolver;
 import io.limiter.http.internal.request.Request;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.servlet.internal.ServletHttpRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -147,7 +146,7 @@ class ReplacedAddressTest extends Served {
 
     @Test
     void aReloadIsRefusedAsAStartIs() {
-        try (RateLimiter rateLimiter = RateLimiters.on(InProcessBackend.create());
+        try (RateLimiter rateLimiter = Backends.limiter(false);
                 Limiter limiter = Limiter.of(WebServer.config(RULE), rateLimiter);
                 Container site = new WebServer(directory)
                         .filter("remote ip", new RemoteIpFilter())

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.limiter.ManualTime;
 import io.limiter.application.Limiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.servlet.WebServer.Answer;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -37,10 +37,7 @@ class ReplacedRulesTest {
     private final Limiter limiter = limiter(loadRules(10));
 
     private static Limiter limiter(String rules) {
-        return Limiter.of(
-                WebServer.config(rules),
-                RateLimiters.on(
-                        InProcessBackend.builder().timeSource(new ManualTime()).build()));
+        return Limiter.of(WebServer.config(rules), RateLimiters.on(Backends.inProcess(new ManualTime())));
     }
 
     private static String loadRules(int permits) {
@@ -51,16 +48,10 @@ class ReplacedRulesTest {
 
     @Test
     void ofTomcatUnderLoad() throws Exception {
-        try (Container server =
-                Container.Kind.TOMCAT.serve(directory, new RateLimitFilter(limiter), Answer.text("ok"))) {
-            replaceUnderLoad(server);
-        }
-    }
-
-    private void replaceUnderLoad(Container server) throws Exception {
         AtomicBoolean over = new AtomicBoolean();
         ExecutorService threads = Executors.newFixedThreadPool(LOAD_THREADS);
-        try {
+        try (Container server =
+                Container.Kind.TOMCAT.serve(directory, new RateLimitFilter(limiter), Answer.text("ok"))) {
             List<Future<Integer>> load = new ArrayList<>();
             for (int i = 0; i < LOAD_THREADS; i++) {
                 String client = "client" + i;

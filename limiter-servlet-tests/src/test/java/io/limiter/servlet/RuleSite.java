@@ -3,7 +3,7 @@ package io.limiter.servlet;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.door.Client;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -32,8 +32,7 @@ final class RuleSite implements AutoCloseable {
 
     final AtomicInteger served = new AtomicInteger();
     final ManualTime time = new ManualTime();
-    final RateLimiter rateLimiter =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    final RateLimiter rateLimiter = RateLimiters.on(Backends.inProcess(time));
     private final io.limiter.servlet.Container server;
 
     RuleSite(Container container, Path directory, String rules) {

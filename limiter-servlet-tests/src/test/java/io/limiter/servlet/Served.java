@@ -3,7 +3,7 @@ package io.limiter.servlet;
 import io.limiter.ManualTime;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -14,8 +14,7 @@ abstract class Served {
     Path directory;
 
     final ManualTime time = new ManualTime();
-    RateLimiter limiter =
-            RateLimiters.on(InProcessBackend.builder().timeSource(time).build());
+    RateLimiter limiter = RateLimiters.on(Backends.inProcess(time));
 
     Container server;
 

@@ -102,13 +102,6 @@ class StartTest extends Served {
         assertEquals(Collections.nCopies(allowed, 200), statuses.subList(0, allowed));
     }
 
-    @Test
-    void anApplicationWithAMistakeDoesNotStart() throws IOException {
-        Files.writeString(webInf.resolve("limiter.properties"), ONE.replace("1/1h", "often"));
-        start();
-        assertEquals(404, server.status("/page"));
-    }
-
     /** What the message contains; FOLDER is a folder of the machine. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """

@@ -7,10 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.limiter.application.Limiter;
-import io.limiter.engine.RateLimiters;
 import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.servlet.WebServer.Answer;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -22,9 +21,7 @@ class UnusedRulesTest extends Served {
     @Test
     void theFilterAndExplainNameTheRulesThatHaveCountedNothing() throws Exception {
         String everybody = RULES.replace("127.0.0.0/8", "192.0.2.0/24");
-        Limiter limiter = Limiter.of(
-                WebServer.config(RULES),
-                RateLimiters.on(InProcessBackend.builder().build()));
+        Limiter limiter = Limiter.of(WebServer.config(RULES), Backends.limiter(false));
         RateLimitFilter filter = new RateLimitFilter(limiter);
         try (Container server = Container.Kind.TOMCAT.serve(directory, filter, Answer.text("ok"))) {
             assertEquals(Map.of("typo", NONE, "api", NONE, "tried", NONE, "rest", NONE), filter.unusedRules());

@@ -8,7 +8,6 @@ import io.limiter.LimiterMonitor;
 import io.limiter.RateLimiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisServers;
@@ -78,7 +77,7 @@ class WaitingOnRedisTest extends Served {
     private RateLimiter limiter(String prefix) {
         return timer.limiter(RateLimiters.builder(
                         Backends.connected(Backends.shared().prefix(prefix).timeSource(timer.time)))
-                .fallback(InProcessBackend.builder().timeSource(timer.time).build())
+                .fallback(Backends.inProcess(timer.time))
                 .maxWaiting(MOST_WAITING));
     }
 

@@ -5,7 +5,7 @@ import io.limiter.TimeSource;
 import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
 import io.limiter.kit.door.Tls;
 import io.limiter.servlet.address.ClientAddressResolver;
@@ -91,8 +91,7 @@ public final class WebServer implements Container {
 
     /** A filter with these rules that decides in this JVM at this time. */
     public static RateLimitFilter limiter(TimeSource time, String rules) {
-        return limiter(
-                RateLimiters.on(InProcessBackend.builder().timeSource(time).build()), rules);
+        return limiter(RateLimiters.on(Backends.inProcess(time)), rules);
     }
 
     /** A filter with these rules that asks this limiter. */

@@ -125,15 +125,4 @@ class PublishTest extends ControlFixture {
         assertTrue(limits(one, "vote").contains("20/1m"));
         assertTrue(limits(one, "read").contains("[6/1m"));
     }
-
-    @Test
-    void groupsDoNotTakeEachOthersLimits() throws Exception {
-        Limiter other = instance(
-                config(ADDRESS).property("limiter.control.group", group + "-other"),
-                "limiter.policies.vote.limits = 3/1m");
-        Limiter one = instance(ADDRESS, "limiter.policies.vote.limits = 2/1m");
-        control.publish("limiter.policies.vote.limits = 20/1m\n", "alice", "", 0);
-        await("the version", () -> limits(one, "vote").contains("20/1m"));
-        assertTrue(limits(other, "vote").contains("[3/1m"));
-    }
 }

@@ -66,18 +66,10 @@ class PlanLookupTest {
         return new PlanLookup("api", resolver, settings(Duration.ZERO, 100), found -> true, time, threads);
     }
 
-    private PlanLookup lookup() {
-        return lookup(100);
-    }
-
     /** As a request of a client of its own: it looks the plan up, if that is due, and uses what is known then. */
     private static @Nullable Object plan(PlanLookup plans, String caller) {
         plans.lookUp(caller, caller).join();
         return plans.plan(caller, caller);
-    }
-
-    private void passes(Duration duration) {
-        time.advance(duration);
     }
 
     private void awaitLookups(int count) {
@@ -86,13 +78,13 @@ class PlanLookupTest {
 
     @Test
     void aPlanIsLookedUpOnceUntilItExpires() {
-        PlanLookup plans = lookup();
+        PlanLookup plans = lookup(100);
         for (int i = 0; i < 100; i++) {
             assertEquals("gold", plan(plans, "ann"));
         }
         assertEquals(1, lookups.get());
         plan = "silver";
-        passes(EXPIRY);
+        time.advance(EXPIRY);
         assertEquals("silver", plan(plans, "ann"));
         assertEquals(2, lookups.get());
     }
@@ -104,7 +96,7 @@ class PlanLookupTest {
         assertNull(plan(plans, "ann"));
         waiting.remove(0).run();
         plan = "silver";
-        passes(EXPIRY);
+        time.advance(EXPIRY);
         assertEquals("gold", plan(plans, "ann"));
         assertEquals("gold", plan(plans, "ann"));
         assertEquals(1, waiting.size());
@@ -114,7 +106,7 @@ class PlanLookupTest {
 
     @Test
     void thatThereIsNoneIsRememberedToo() {
-        PlanLookup plans = lookup();
+        PlanLookup plans = lookup(100);
         for (int i = 0; i < 100; i++) {
             assertNull(plan(plans, "nobody"));
         }
@@ -124,32 +116,32 @@ class PlanLookupTest {
     @Test
     void aFailureIsNoPlanAndIsTriedAgainSeldom() {
         failure = new IllegalStateException("on purpose");
-        PlanLookup plans = lookup();
+        PlanLookup plans = lookup(100);
         for (int second = 0; second < 60; second++) {
             for (int i = 0; i < 50; i++) {
                 assertNull(plan(plans, "ann"));
             }
-            passes(Duration.ofSeconds(1));
+            time.advance(Duration.ofSeconds(1));
         }
         assertEquals(12, lookups.get(), "one in 5 s, of 3000 calls");
         failure = null;
-        passes(Duration.ofSeconds(5));
+        time.advance(Duration.ofSeconds(5));
         assertEquals("gold", plan(plans, "ann"));
     }
 
     @Test
     void whatWasFoundStaysWhileLookupsFail() {
-        PlanLookup plans = lookup();
+        PlanLookup plans = lookup(100);
         assertEquals("gold", plan(plans, "ann"));
         failure = new IllegalStateException("on purpose");
         for (int minute = 1; minute < 20; minute++) {
-            passes(EXPIRY);
+            time.advance(EXPIRY);
             assertEquals("gold", plan(plans, "ann"), "after " + minute + " expiries");
             assertEquals(1 + minute, lookups.get());
         }
         failure = null;
         plan = "silver";
-        passes(EXPIRY);
+        time.advance(EXPIRY);
         assertEquals("silver", plan(plans, "ann"));
     }
 
@@ -195,7 +187,7 @@ class PlanLookupTest {
 
     @Test
     void aTextThatIsTooLongIsNoCaller() {
-        assertNull(plan(lookup(), "a".repeat(PlanLookup.LONGEST_CALLER + 1)));
+        assertNull(plan(lookup(100), "a".repeat(PlanLookup.LONGEST_CALLER + 1)));
         assertEquals(0, lookups.get());
     }
 
@@ -213,7 +205,7 @@ class PlanLookupTest {
         }
         assertEquals("gold", plan(plans, "ann"));
         assertEquals(1, lookups.get());
-        passes(Duration.ofSeconds(5));
+        time.advance(Duration.ofSeconds(5));
         plans.lookUp("caller 0", "one client").join();
         assertEquals("gold", plans.plan("caller 0", "one client"), "its share is free again");
     }

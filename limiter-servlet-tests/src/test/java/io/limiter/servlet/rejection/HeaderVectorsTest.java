@@ -15,7 +15,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.ConfigException;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.servlet.FakeExchange;
 import io.limiter.servlet.VectorFile;
@@ -107,8 +107,7 @@ public class HeaderVectorsTest {
         long start = time.nowMicros();
         long at = 0;
         Decision decision = null;
-        try (RateLimiter limiter =
-                RateLimiters.on(InProcessBackend.builder().timeSource(time).build())) {
+        try (RateLimiter limiter = RateLimiters.on(Backends.inProcess(time))) {
             for (String step : block.after("at ")) {
                 String[] words = step.split(" ", -1);
                 at = Long.parseLong(words[0]);

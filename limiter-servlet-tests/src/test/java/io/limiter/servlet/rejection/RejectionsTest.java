@@ -14,7 +14,7 @@ import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
-import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Backends;
 import io.limiter.kit.Configs;
 import io.limiter.servlet.FakeExchange;
 import java.io.IOException;
@@ -25,8 +25,7 @@ import org.junit.jupiter.api.Test;
 class RejectionsTest {
     private static final PartitionKey KEY = PartitionKey.of("192.0.2.1");
 
-    private final RateLimiter limiter = RateLimiters.on(
-            InProcessBackend.builder().timeSource(new ManualTime()).build());
+    private final RateLimiter limiter = RateLimiters.on(Backends.inProcess(new ManualTime()));
 
     @Test
     void soIsOneThatIsNotConfiguredAlsoBesideAnother() throws IOException {

@@ -216,11 +216,4 @@ class PathIndexTest {
             assertArrayEquals(new int[] {i}, indexes, exchange.path);
         }
     }
-
-    @Test
-    void joinsWhatTwoReadingsMean() {
-        assertArrayEquals(new int[] {1, 2, 3, 7, 9}, PathIndex.union(new int[] {1, 3, 9}, new int[] {2, 3, 7}));
-        assertArrayEquals(new int[] {1, 2}, PathIndex.union(new int[] {1, 2}, new int[] {1, 2}));
-        assertArrayEquals(new int[] {4}, PathIndex.union(new int[0], new int[] {4}));
-    }
 }
