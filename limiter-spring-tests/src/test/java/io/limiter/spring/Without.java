@@ -3,7 +3,6 @@ package io.limiter.spring;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.File;
-import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
@@ -11,27 +10,23 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 
 /** Runs a program on a class path that lacks some libraries. */
 public final class Without {
-    private static final Pattern SEPARATOR = Pattern.compile(Pattern.quote(File.pathSeparator));
-
     private Without() {}
 
     /**
      * What the program returns.
      *
-     * @param missing what the names of the missing files, or modules, begin with
+     * @param missing what the names of the missing files, or modules, begin with: one word each
      * @param gone classes that prove that they are missing
      */
-    public static Object run(List<String> missing, Class<? extends Callable<?>> program, String... gone)
-            throws Exception {
+    public static Object run(String missing, Class<? extends Callable<?>> program, String... gone) throws Exception {
         List<URL> path = new ArrayList<>();
         String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        for (String entry : SEPARATOR.split(all, -1)) {
-            if (missing.stream().noneMatch(name(Path.of(entry))::startsWith)) {
-                path.add(url(entry));
+        for (String entry : all.split(File.pathSeparator, -1)) {
+            if (Arrays.stream(missing.split(" ")).noneMatch(name(Path.of(entry))::startsWith)) {
+                path.add(new File(entry).toURI().toURL());
             }
         }
         ClassLoader usual = Thread.currentThread().getContextClassLoader();
@@ -53,9 +48,5 @@ public final class Without {
         return (entry.endsWith("target/classes") ? entry.getParent().getParent() : entry)
                 .getFileName()
                 .toString();
-    }
-
-    private static URL url(String entry) throws MalformedURLException {
-        return new File(entry).toURI().toURL();
     }
 }

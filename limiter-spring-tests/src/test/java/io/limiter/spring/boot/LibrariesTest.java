@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.kit.Facts;
 import io.limiter.spring.Without;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootVersion;
 
@@ -14,11 +13,9 @@ class LibrariesTest {
 
     @Test
     void aSpringBootApplicationNeedsNeitherRedissonNorTheWeb() throws Exception {
-        List<String> missing =
-                List.of(("redisson lettuce spring-data-redis netty reactor-core reactive-streams aspectj tomcat-embed"
-                                + " jakarta.servlet-api spring-web spring-security spring-boot-starter spring-boot-web"
-                                + " spring-boot-servlet spring-boot-tomcat spring-boot-security")
-                        .split(" "));
+        String missing = "redisson lettuce spring-data-redis netty reactor-core reactive-streams aspectj tomcat-embed"
+                + " jakarta.servlet-api spring-web spring-security spring-boot-starter spring-boot-web"
+                + " spring-boot-servlet spring-boot-tomcat spring-boot-security";
         String answers = (String) Without.run(
                 missing,
                 WithoutLibraries.OnRedis.class,
@@ -37,10 +34,8 @@ class LibrariesTest {
 
     @Test
     void withoutTheActuatorAndWhatTestsBring() throws Exception {
-        List<String> missing =
-                List.of(("spring-test spring-boot-test spring-boot-webmvc-test spring-boot-actuator spring-boot-health"
-                                + " spring-boot-micrometer micrometer")
-                        .split(" "));
+        String missing = "spring-test spring-boot-test spring-boot-webmvc-test spring-boot-actuator spring-boot-health"
+                + " spring-boot-micrometer micrometer";
         String endpoint = "org.springframework.boot.actuate.endpoint.annotation.Endpoint";
         String context = "org.springframework.test.context.TestContext";
         assertEquals("limited", Without.run(missing, WithoutLibraries.class, endpoint, METERS, context));
@@ -48,7 +43,7 @@ class LibrariesTest {
 
     @Test
     void withoutMicrometer() throws Exception {
-        List<String> missing = List.of("spring-boot-micrometer", "micrometer-core", "micrometer-registry");
+        String missing = "spring-boot-micrometer micrometer-core micrometer-registry";
         assertEquals("limited, with endpoint", Without.run(missing, WithoutLibraries.class, METERS));
     }
 
@@ -57,7 +52,7 @@ class LibrariesTest {
     void withoutControl() throws Exception {
         assertEquals(
                 "limited, with endpoint",
-                Without.run(List.of("limiter-control"), WithoutLibraries.class, "io.limiter.control.Control"));
+                Without.run("limiter-control", WithoutLibraries.class, "io.limiter.control.Control"));
     }
 
     @Test

@@ -3,22 +3,14 @@ package io.limiter.spring.optional;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.limiter.spring.Without;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What is optional may be missing: each program runs on a class path of its own, which lacks it. */
 class OptionalLibrariesTest {
     @Test
     void aContextNeedsNeitherReactorNorAspectjNorTheWeb() throws Exception {
-        List<String> missing = List.of(
-                "reactor-core",
-                "reactive-streams",
-                "aspectj",
-                "tomcat-embed",
-                "jakarta.servlet-api",
-                "spring-web",
-                "spring-boot",
-                "redisson");
+        String missing = "reactor-core reactive-streams aspectj tomcat-embed jakarta.servlet-api spring-web"
+                + " spring-boot redisson";
         assertEquals(
                 "hello bob, hello bob, denied",
                 Without.run(
@@ -32,16 +24,8 @@ class OptionalLibrariesTest {
 
     @Test
     void wovenCodeNeedsNoContext() throws Exception {
-        List<String> missing = List.of(
-                "reactor-core",
-                "reactive-streams",
-                "tomcat-embed",
-                "jakarta.servlet-api",
-                "spring-web",
-                "spring-context",
-                "spring-aop",
-                "spring-beans",
-                "redisson");
+        String missing = "reactor-core reactive-streams tomcat-embed jakarta.servlet-api spring-web spring-context"
+                + " spring-aop spring-beans redisson";
         assertEquals(
                 "RateLimiting: hello bob, denied, hello bob",
                 Without.run(missing, WithoutAContext.class, "org.springframework.beans.factory.BeanFactory"));
