@@ -34,12 +34,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -72,10 +70,6 @@ class LettuceBeansTest {
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(LimiterAutoConfiguration.class))
             .withPropertyValues(ON_REDIS);
-
-    @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
-    static class Site {}
 
     @Test
     void thatOfThePropertiesIsUsed() {
@@ -111,7 +105,7 @@ class LettuceBeansTest {
     }
 
     private static SpringApplicationBuilder site() {
-        return BootSite.application(Site.class).web(WebApplicationType.NONE);
+        return BootSite.application(MisplacedKeysTest.Site.class).web(WebApplicationType.NONE);
     }
 
     private static ConfigurableApplicationContext started(SpringApplicationBuilder site, String... arguments) {

@@ -162,21 +162,12 @@ class ReplacedAddressOfBootTest {
     /** The address decides nothing there. */
     @Test
     void keysWithoutAnAddressHaveNothingToSay(CapturedOutput output) {
-        BootSite.start(folder, "", ByAnother.class, FRAMEWORK).close();
+        BootSite.start(folder, "limiter.policies.vote.limits: 2/1m", ByAnother.class, FRAMEWORK).close();
         assertEquals(-1, output.toString().indexOf("RL-330"), output::toString);
     }
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import({BootSite.Open.class, OfTenants.class})
+    @Import({BootSite.Open.class, FailureMessagesTest.Votes.class})
     static class ByAnother {}
-
-    @RestController
-    static class OfTenants {
-        @GetMapping("/tenant")
-        @RateLimited(limits = "2/1m", key = "#id")
-        public String tenant(String id) {
-            return id;
-        }
-    }
 }

@@ -53,18 +53,13 @@ class BeansOfOthersTest {
         return calls;
     }
 
-    /** The answers to denied calls. */
-    private static Callable<?> withFallback(App app, BeanMaker maker) {
-        return maker == BeanMaker.REPOSITORY
-                ? app.bean(Items.class)::findByIdIsNull
-                : app.context().getBean("remote", Remote.class)::denied;
-    }
-
     @ParameterizedTest
     @EnumSource(BeanMaker.class)
     void aDefaultMethodIsTheirFallback(BeanMaker maker) throws Exception {
         try (App app = App.ofClasses("", maker.beans)) {
-            Callable<?> call = withFallback(app, maker);
+            Callable<?> call = maker == BeanMaker.REPOSITORY
+                    ? app.bean(Items.class)::findByIdIsNull
+                    : app.context().getBean("remote", Remote.class)::denied;
             List<String> answers = new ArrayList<>();
             for (int i = 0; i < CALLS; i++) {
                 answers.add(String.valueOf(call.call()));

@@ -194,14 +194,9 @@ class TestLimiterTest {
     @AutoConfigureTestLimiter
     static class Other {}
 
-    @SpringJUnitConfig(Votes.class)
-    @TestPropertySource(properties = "limiter.policies.vote.limits=4/1h")
-    @AutoConfigureTestLimiter
-    static class Closed {}
-
     @Test
     void itIsClosedWithTheContext() {
-        TestContext test = new TestContextManager(Closed.class).getTestContext();
+        TestContext test = new TestContextManager(One.class).getTestContext();
         Limiter limiter = test.getApplicationContext().getBean(Limiter.class);
         assertTrue(limiter.tryAcquire("vote", PartitionKey.global(), 1).allowed());
         test.markApplicationContextDirty(HierarchyMode.EXHAUSTIVE);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.ManualTime;
-import io.limiter.spring.RateLimited;
+import io.limiter.spring.boot.BootSite;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,26 +23,9 @@ import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.request.MockMvcRequestBuilders;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /** Limits in slices of an application: {@code @WebMvcTest}, with and without our annotation. */
 class WebSliceTest {
-    @RestController
-    static class Pages {
-        @PostMapping("/votes")
-        @RateLimited("vote")
-        public String vote() {
-            return "thank you";
-        }
-
-        @GetMapping("/pages/one")
-        public String page() {
-            return "one";
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
     @EnableWebSecurity
     static class Open {
@@ -70,7 +53,7 @@ class WebSliceTest {
 
     @Nested
     @WebSlice
-    @ContextConfiguration(classes = {Pages.class, Open.class})
+    @ContextConfiguration(classes = {BootSite.Pages.class, Open.class})
     @TestPropertySource(
             properties = {
                 "limiter.redis.address=redis://127.0.0.1:1",
@@ -101,7 +84,7 @@ class WebSliceTest {
 
     @Nested
     @WebSlice
-    @ContextConfiguration(classes = {Pages.class, Open.class})
+    @ContextConfiguration(classes = {BootSite.Pages.class, Open.class})
     @TestPropertySource(
             properties = {
                 "limiter.redis.address=redis://127.0.0.1:1",

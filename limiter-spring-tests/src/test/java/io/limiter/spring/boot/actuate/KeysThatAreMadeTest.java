@@ -119,7 +119,8 @@ class KeysThatAreMadeTest {
         site.close();
     }
 
-    private void callEverything() {
+    @Test
+    void nothingIsWrongWithThem() throws Exception {
         Keys keys = site.bean(Keys.class);
         keys.joinedByAComma("a", "b");
         keys.commasInParts("a,a", "b");
@@ -144,11 +145,6 @@ class KeysThatAreMadeTest {
         site.call("GET", "/kinds/7");
         site.call("GET", "/kinds/7", "X-Api-Key", "a:b", "Cookie", "a.b=c");
         site.call("GET", "/kinds/x%20y", "X-Api-Key", "a,b");
-    }
-
-    @Test
-    void nothingIsWrongWithThem() throws Exception {
-        callEverything();
         Set<String> policies = new TreeSet<>();
         for (Charge charge : new HashSet<>(MADE)) {
             String policy = charge.policy().name();
