@@ -107,25 +107,17 @@ class RedisSiteTest {
         }
     }
 
-    @Test
-    void whatDeniesWithoutRedisIsDownWithIt() throws Exception {
-        try (Wire wire = Wire.to(RedisServers.singlePort());
-                BootSite site =
-                        start(wire, "limiter.policies.login.limits=5/1m", "limiter.policies.login.on-failure=deny")) {
-            assertEquals(200, site.call("GET", "/actuator/health").statusCode());
-            wire.cut();
-            isAway(site);
-            HttpResponse<String> health = site.call("GET", "/actuator/health");
-            assertEquals(503, health.statusCode());
-            assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
-            assertEquals(List.of("login"), read(health, "$.components.ratelimits.details.denied"));
-            wire.repair();
-        }
+    private static String assertDown(BootSite site) {
+        HttpResponse<String> health = site.call("GET", "/actuator/health");
+        assertEquals(503, health.statusCode(), health.body());
+        assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
+        assertEquals(List.of("login"), read(health, "$.components.ratelimits.details.denied"));
+        return health.body();
     }
 
-    /** Redis answers, and every caller of a policy that denies gets 503: health reports it, with the code. */
+    /** Redis answers, and every caller of a policy that denies gets 503: health reports it, with the code. Then Redis is away. */
     @Test
-    void whatRefusesToDecideIsDownToo() throws Exception {
+    void whatDeniesIsDownWhereRedisRefusesToDecideAndWithoutIt() throws Exception {
         try (OwnRedis server = OwnRedis.start();
                 Wire wire = Wire.to(server.port);
                 Jedis redis = server.jedis();
@@ -138,14 +130,15 @@ class RedisSiteTest {
                     "login is denied",
                     () -> limiter.tryAcquire("login", PartitionKey.of("x"), 1).source()
                             == Decision.Source.FAILED_CLOSED);
-            HttpResponse<String> health = site.call("GET", "/actuator/health");
-            assertEquals(503, health.statusCode(), health.body());
-            assertEquals("DOWN", read(health, "$.components.ratelimits.status"));
-            assertEquals(List.of("login"), read(health, "$.components.ratelimits.details.denied"));
-            assertTrue(health.body().contains("RL-204"), health.body());
+            String refused = assertDown(site);
+            assertTrue(refused.contains("RL-204"), refused);
             redis.configSet("maxmemory", "0");
             Await.until(
                     "it is up again", () -> site.call("GET", "/actuator/health").statusCode() == 200);
+            wire.cut();
+            isAway(site);
+            assertDown(site);
+            wire.repair();
         }
     }
 
