@@ -68,25 +68,6 @@ class AttributesTest {
         }
     }
 
-    static class Called {
-        @RateLimited(limits = "2/10s", key = "global", name = "sms")
-        public void given() {}
-
-        @RateLimited(limits = "2/10s", key = "global")
-        public void derived() {}
-    }
-
-    @Test
-    void nameIsThatOfThePolicy() {
-        try (App app = App.of("", Called.class)) {
-            Called called = app.bean(Called.class);
-            called.given();
-            called.derived();
-            assertEquals(1, app.left("sms", PartitionKey.global()));
-            assertEquals(1, app.left("Called.derived", PartitionKey.global()));
-        }
-    }
-
     record Order(String customer, int items) {}
 
     static class Keyed {
@@ -321,8 +302,6 @@ class AttributesTest {
         }
     }
 
-    private static final String FOR_A_CLASS = "limiter.policies.one.limits = 1/1h\n";
-
     @RateLimited(value = "one", key = "global", fallback = "greet")
     static class Overloaded {
         public String greet(String name) {
@@ -336,7 +315,7 @@ class AttributesTest {
 
     @Test
     void itsFallbackIsNotLimitedByIt() {
-        try (App app = App.of(FOR_A_CLASS, Overloaded.class)) {
+        try (App app = App.of(POLICIES, Overloaded.class)) {
             Overloaded overloaded = app.bean(Overloaded.class);
             assertEquals("hello bob", overloaded.greet("bob"));
             assertEquals("later bob", overloaded.greet("bob"));

@@ -56,13 +56,16 @@ class EscapesTest {
         }
     }
 
-    static class Needing extends Keeping {
-        Needing(Service service) {}
-
+    /** Is made before the post processor of the limiter. */
+    static class Early implements BeanPostProcessor, Ordered {
         @Override
         public int getOrder() {
             return 0;
         }
+    }
+
+    static class Needing extends Early {
+        Needing(Service service) {}
     }
 
     @Test
@@ -116,13 +119,8 @@ class EscapesTest {
                 "another bean");
     }
 
-    static class NeedingRemote extends Keeping {
+    static class NeedingRemote extends Early {
         NeedingRemote(Remote remote) {}
-
-        @Override
-        public int getOrder() {
-            return 0;
-        }
     }
 
     @Test
@@ -138,12 +136,7 @@ class EscapesTest {
         }
     }
 
-    static class Wrapping implements BeanPostProcessor, Ordered {
-        @Override
-        public int getOrder() {
-            return 0;
-        }
-
+    static class Wrapping extends Early {
         @Override
         public Object postProcessAfterInitialization(Object bean, String name) {
             return bean instanceof Once once
@@ -197,23 +190,6 @@ class EscapesTest {
             try (App app = App.ofClasses("", Facades.class)) {
                 assertEquals(1, App.passes(5, ((Service) app.context().getBean(name))::call), name);
             }
-        }
-    }
-
-    /** The proxy of such a bean has its interfaces. */
-    static final class Final implements Callable<String> {
-        @Override
-        @RateLimited(limits = "1/1h", key = "global")
-        public String call() {
-            return "done";
-        }
-    }
-
-    @Test
-    void aFinalClassIsLimitedByItsInterface() {
-        try (App app = App.ofClasses("", Final.class)) {
-            Callable<?> bean = app.bean(Callable.class);
-            assertEquals(1, App.passes(5, bean));
         }
     }
 

@@ -189,34 +189,6 @@ class ExpressionsTest {
         }
     }
 
-    public static class Customer {
-        private final String name;
-
-        Customer(String name) {
-            this.name = name;
-        }
-
-        public String getName() {
-            return name;
-        }
-    }
-
-    static class Hot {
-        @RateLimited(limits = "1/10s", key = "#customer.name")
-        public void call(Customer customer) {}
-    }
-
-    @Test
-    void thousandsOfEvaluationsStayRightWhenTheExpressionIsCompiled() {
-        try (App app = App.of(ONE, Hot.class)) {
-            Hot hot = app.bean(Hot.class);
-            for (int i = 0; i < 5_000; i++) {
-                Customer customer = new Customer("c" + i);
-                assertEquals(1, passes(2, calling(() -> hot.call(customer))));
-            }
-        }
-    }
-
     private static PartitionKey key(String... parts) {
         PartitionKey.Builder key = PartitionKey.builder();
         for (String part : parts) {

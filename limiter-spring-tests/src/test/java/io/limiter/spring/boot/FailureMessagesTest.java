@@ -63,16 +63,6 @@ class FailureMessagesTest {
     }
 
     @Test
-    void aPlaceholderThatNobodyDefines(CapturedOutput output) {
-        assertPrinted(output, "limiter.redis.address: ${REDIS_URL}", BootApp.Nothing.class, """
-                application.yml has 1 problem:
-                  line 1: RL-104 limiter.redis.address: Could not resolve placeholder 'REDIS_URL'.
-                """, """
-                Define that property or variable, or give a default: ${name:default}.
-                """);
-    }
-
-    @Test
     void anAnnotationWithoutItsPolicy(CapturedOutput output) {
         assertPrinted(output, "limiter.policies.votes.limits: 3/10s", Voting.class, """
                 RL-120 @RateLimited at io.limiter.spring.boot.FailureMessagesTest$Votes.vote(String): no policy 'vote' is configured.

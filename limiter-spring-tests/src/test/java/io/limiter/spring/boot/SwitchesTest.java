@@ -158,19 +158,6 @@ class SwitchesTest {
     }
 
     @Test
-    void theFileOfTheAnnotationCanBeImported() throws IOException {
-        Files.writeString(folder.resolve("limiter.properties"), "limiter.policies.vote.limits = 1/1h");
-        String yaml = "spring.config.import: file:" + folder + "/limiter.properties";
-        assertEquals(
-                "[1/1h sliding-list name vote]",
-                BootApp.config(folder, yaml, Map.of())
-                        .policies()
-                        .get("vote")
-                        .limits()
-                        .toString());
-    }
-
-    @Test
     void aReactiveApplicationHasLimitedMethodsAndNoFilterOfServlets() {
         try (LogLines log = new LogLines()) {
             new ReactiveWebApplicationContextRunner()
