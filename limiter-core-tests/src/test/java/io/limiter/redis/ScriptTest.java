@@ -155,12 +155,27 @@ class ScriptTest {
     void aWrongStateFailsNoOtherReservation() {
         try (Jedis redis = RedisServers.jedis()) {
             redis.rpush("wrong:{held}a", "x");
-            String arguments = ",1,-1,fixed+holds,1,10," + TEN_SECONDS
-                    + ",10,,,,,5,1000000,1000000,00000000000000aa,00000000000000bb";
             Object reply = redis.eval(
                     Script.BATCH.text(),
                     List.of("wrong:{held}a", "wrong:{held}a:holds", "wrong:{held}b", "wrong:{held}b:holds"),
-                    List.of(arguments.split(",", -1)));
+                    List.of(
+                            "",
+                            "1",
+                            "-1",
+                            "fixed+holds",
+                            "1",
+                            "10",
+                            TEN_SECONDS,
+                            "10",
+                            "",
+                            "",
+                            "",
+                            "",
+                            "5",
+                            "1000000",
+                            "1000000",
+                            "00000000000000aa",
+                            "00000000000000bb"));
             List<?> values = (List<?>) reply;
             assertEquals(-1L, values.get(0));
             assertTrue(String.valueOf(values.get(1)).contains("WRONGTYPE"), values::toString);

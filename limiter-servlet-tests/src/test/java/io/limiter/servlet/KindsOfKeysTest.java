@@ -271,6 +271,17 @@ class KindsOfKeysTest extends Served {
     }
 
     @Test
+    void aSecondHeaderLineMakesNoQuotaOfItsOwn() {
+        start(Container.Kind.TOMCAT, "/*", "header:X-Api-Key");
+        assertPasses("/page", "X-Api-Key", "a");
+        assertDenied("/page", "X-Api-Key", "a", "X-Api-Key", "a");
+        assertPasses("/page", "X-Api-Key", "a", "X-Api-Key", "1");
+        assertDenied("/page", "X-Api-Key", "a", "X-Api-Key", "2");
+        assertDenied("/page", "X-Api-Key", "3", "X-Api-Key", "a");
+        assertDenied("/page");
+    }
+
+    @Test
     void aSecondCookieMakesNoQuotaOfItsOwn() {
         start(Container.Kind.TOMCAT, "/*", "cookie:device");
         assertPasses("/page", "Cookie", "device=a");

@@ -32,6 +32,12 @@ class RefundsTest {
             throw new IllegalStateException();
         }
 
+        @RateLimited(value = "nine", key = "'d'", permits = "5", refundOn = IllegalStateException.class)
+        @RateLimited(value = "nine", key = "'d'", permits = "1")
+        public void theLargerHasARefund() {
+            throw new IllegalStateException();
+        }
+
         @RateLimited(value = "nine", key = "'g'", permits = "5", refundOn = IllegalStateException.class)
         @RateLimited(value = "nine", key = "'g'", permits = "1")
         @RateLimited(value = "nine", key = "'g'", permits = "2", refundOn = IllegalStateException.class)
@@ -59,6 +65,8 @@ class RefundsTest {
             assertEquals(8, app.left("nine", "b"));
             assertThrows(IllegalStateException.class, failing::theLargerHasNoRefund);
             assertEquals(4, app.left("nine", "c"), "two of one policy and key are one charge, that of the larger");
+            assertThrows(IllegalStateException.class, failing::theLargerHasARefund);
+            assertEquals(4, app.left("nine", "d"), "one of them keeps it");
             assertThrows(IllegalStateException.class, failing::theSecondOfThreeHasNoRefund);
             assertEquals(4, app.left("nine", "g"), "one of three keeps it");
         }

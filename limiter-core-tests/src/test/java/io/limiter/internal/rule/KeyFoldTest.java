@@ -14,10 +14,31 @@ import org.junit.jupiter.api.Test;
 class KeyFoldTest {
     @Test
     void oneNameHasOneText() {
-        String spellings = "ann|Ann|ANN|aNn| ann |ann\t|a\u00adnn|ann.|ann...|ann\u2026|ann\u3002|\uff41\uff4e\uff4e|"
-                + "\uff21nn|a\u200bnn|\u2060ann\ufeff|ann\u00a0|\u202eann|ann\u3164|ann\ufe0f|ann\udb40\udc61|"
-                + "\ud835\udc1ann|a\ud800nn|ann. .|\u24d0nn";
-        for (String spelling : spellings.split("[|]")) {
+        for (String spelling : List.of(
+                "ann",
+                "Ann",
+                "ANN",
+                "aNn",
+                " ann ",
+                "ann\t",
+                "a\u00adnn",
+                "ann.",
+                "ann...",
+                "ann\u2026",
+                "ann\u3002",
+                "\uff41\uff4e\uff4e",
+                "\uff21nn",
+                "a\u200bnn",
+                "\u2060ann\ufeff",
+                "ann\u00a0",
+                "\u202eann",
+                "ann\u3164",
+                "ann\ufe0f",
+                "ann\udb40\udc61",
+                "\ud835\udc1ann",
+                "a\ud800nn",
+                "ann. .",
+                "\u24d0nn")) {
             assertEquals("ann", KeyFold.of(spelling), () -> escaped(spelling));
         }
         assertEquals(KeyFold.of("Zo\u00eb"), KeyFold.of("zoe\u0308"));

@@ -162,7 +162,8 @@ class ReplacedAddressOfBootTest {
     /** The address decides nothing there. */
     @Test
     void keysWithoutAnAddressHaveNothingToSay(CapturedOutput output) {
-        BootSite.start(folder, "limiter.policies.vote.limits: 2/1m", ByAnother.class, FRAMEWORK).close();
+        BootSite.start(folder, "limiter.policies.vote.limits: 2/1m", ByAnother.class, FRAMEWORK)
+                .close();
         assertEquals(-1, output.toString().indexOf("RL-330"), output::toString);
     }
 
