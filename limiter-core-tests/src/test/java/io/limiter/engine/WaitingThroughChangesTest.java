@@ -64,7 +64,7 @@ class WaitingThroughChangesTest {
         limiter.announce(SLOW);
         ask(SLOW, SECOND);
         backend.holdsBack = true;
-        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
+        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(2));
         limiter.announce(FAST);
         backend.answerAll();
         timer.run();
@@ -84,6 +84,32 @@ class WaitingThroughChangesTest {
         limiter.announce(Policy.of("p", Limit.distinct(5, Duration.ofSeconds(10))));
         backend.answer();
         assertTrue(asks.join().allowed());
+    }
+
+    /** A tenant has its own limits under the name of its plan, and each new configuration announces all plans. */
+    @Test
+    void whoWaitsUnderLimitsOfItsOwnKeepsThem() {
+        Policy tenant = FAST.withLimits(SLOW.limits());
+        limiter.announce(FAST);
+        ask(tenant, SECOND);
+        CompletableFuture<Decision> waits = ask(tenant, Duration.ofSeconds(30));
+        limiter.announce(FAST);
+        timer.advance(1_000_000);
+        assertFalse(waits.isDone());
+        timer.advance(9_000_000);
+        assertTrue(waits.join().allowed());
+    }
+
+    @Test
+    void whoWaitsBeginsNoCallInFlightThatNobodyEnds() {
+        limiter.announce(SLOW);
+        ask(SLOW, SECOND);
+        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
+        limiter.announce(Policy.of("p", Limit.concurrent(1, SECOND)));
+        timer.advance(10_000_000);
+        assertEquals(
+                List.of(SLOW.limits().get(0)),
+                List.of(waits.join().outcomes().get(0).limit()));
     }
 
     /** Nothing decides under a policy that is gone, and nobody waits for it until the end of the wait. */

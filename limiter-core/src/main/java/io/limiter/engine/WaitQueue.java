@@ -7,6 +7,7 @@ import io.limiter.LimitOutcome;
 import io.limiter.PartitionKey;
 import io.limiter.PermitRequest;
 import io.limiter.Policy;
+import io.limiter.internal.Algorithm;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -80,7 +81,7 @@ final class WaitQueue {
 
         private @Nullable Future<?> timeout;
         /** Whether quota came back, or its policy was replaced, while it asked: then its denial may be older. */
-        volatile boolean isStale;
+        boolean isStale;
 
         Waiter(PermitRequest request, long sinceMicros) {
             this.request = request;
@@ -98,27 +99,27 @@ final class WaitQueue {
 
         /** Sets what denies it when its wait is over, in place of an earlier one. */
         void timeOutBy(@Nullable Future<?> next) {
-            if (timeout != null) {
-                timeout.cancel(false);
-            }
-            timeout = next;
+            timeout = replaced(timeout, next);
         }
 
-        /** Takes the new policy of that name. A charge that does not fit it keeps its own: its id, its member or its cost. */
-        void renew(Policy policy) {
+        /**
+         * Takes the new policy of that name in place of the earlier one, or of any if none is known. A charge keeps its own policy if
+         * that is a tenant's, or if the new one has other members, or calls in flight that nobody would end.
+         */
+        void renew(@Nullable Policy earlier, Policy policy) {
             charges = charges.stream()
-                    .map(charge -> charge.policy().name().equals(policy.name()) && charge.requestId() == null
-                            ? under(policy, charge)
-                            : charge)
+                    .map(charge -> {
+                        Policy own = charge.policy();
+                        boolean isReplaced = own.name().equals(policy.name())
+                                && (earlier == null || own.equals(earlier))
+                                && charge.requestId() == null
+                                && own.takesMembers() == policy.takesMembers()
+                                && (charge.permits() <= 1
+                                        || policy.limits().stream().noneMatch(WaitQueue::countsMembers))
+                                && (!policy.isInFlight() || own.isInFlight());
+                        return isReplaced ? FailureAnswers.under(policy, charge) : charge;
+                    })
                     .toList();
-        }
-
-        private static Charge under(Policy policy, Charge charge) {
-            try {
-                return FailureAnswers.under(policy, charge);
-            } catch (IllegalArgumentException unfit) {
-                return charge;
-            }
         }
     }
 
@@ -165,10 +166,18 @@ final class WaitQueue {
 
     /** Sets what lets the head ask, in place of an earlier one. */
     void setAlarm(@Nullable Future<?> next) {
-        if (alarm != null) {
-            alarm.cancel(false);
+        alarm = replaced(alarm, next);
+    }
+
+    private static boolean countsMembers(Limit limit) {
+        return limit.algorithm() == Algorithm.DISTINCT;
+    }
+
+    private static @Nullable Future<?> replaced(@Nullable Future<?> earlier, @Nullable Future<?> next) {
+        if (earlier != null) {
+            earlier.cancel(false);
         }
-        alarm = next;
+        return next;
     }
 
     /** Records a denial by this policy. */

@@ -11,6 +11,7 @@ import io.limiter.engine.WaitQueue.Waiter;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -43,8 +44,11 @@ final class WaitQueues {
     /** Changed under the lock, as {@link #waiting} is. */
     private final Map<Place, WaitQueue> queues = new ConcurrentHashMap<>();
 
-    /** Newcomers that ask and are in no queue. {@link #wake} must reach them too: their denial may be older than the returned quota. */
+    /** Newcomers and heads that ask. What changes must reach them in any queue, or in none: their denial may be older. */
     private final Set<Waiter> asking = ConcurrentHashMap.newKeySet();
+
+    /** The last ones, by name. Guarded by the lock. */
+    private final Map<String, Policy> announced = new HashMap<>();
 
     /** How many calls are in the queues. */
     private volatile int waiting;
@@ -191,6 +195,8 @@ final class WaitQueues {
                 return;
             }
             queue.isAsking = true;
+            head.isStale = false;
+            asking.add(head);
         }
         ask.apply(head.charges)
                 .whenCompleteAsync(
@@ -205,14 +211,17 @@ final class WaitQueues {
     private void answered(Waiter waiter, @Nullable Decision decision, @Nullable Throwable failure) {
         WaitQueue own;
         synchronized (this) {
-            asking.remove(waiter);
             long now = timer.nowMicros();
             own = waiter.queue;
             if (own != null) {
                 own.isAsking = false;
             }
-            if (decision != null && !waiter.promise.isDone() && tryWait(decision, waiter, own, now)) {
-                return;
+            try {
+                if (decision != null && !waiter.promise.isDone() && tryWait(decision, waiter, own, now)) {
+                    return;
+                }
+            } finally {
+                asking.remove(waiter);
             }
             if (own != null && waiter.queue == own) {
                 remove(own, waiter, now);
@@ -239,7 +248,7 @@ final class WaitQueues {
             waiter.timeOutBy(timer.schedule(() -> timeOut(own, waiter, untilMicros), untilMicros - nowMicros));
             return own.isInFlight() ? nowMicros < untilMicros : own.dueMicros <= untilMicros;
         }
-        if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
+        if (!waiter.isStale && nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
         }
         if (own != null) {
@@ -262,35 +271,27 @@ final class WaitQueues {
         }
     }
 
-    /** Calls that wait under an earlier policy of that name ask under this one; those that wait for it, at once. */
+    /** Calls that wait under the earlier policy of that name ask under this one; those that wait for it, at once. */
     synchronized void renew(Policy policy) {
-        asking.forEach(waiter -> {
-            waiter.renew(policy);
-            if (waiter.charges.stream().anyMatch(charge -> charge.policy() == policy)) {
-                waiter.isStale = true;
-            }
-        });
-        hurryIf(queue -> {
-            // In every queue: a call with several charges may wait in the queue of another policy.
-            queue.waiters.forEach(waiter -> waiter.renew(policy));
-            return queue.place.policy().equals(policy.name());
-        });
+        Policy earlier = announced.put(policy.name(), policy);
+        asking.forEach(waiter -> waiter.renew(earlier, policy));
+        // In every queue: a call with several charges may wait in the queue of another policy.
+        queues.values().forEach(queue -> queue.waiters.forEach(waiter -> waiter.renew(earlier, policy)));
+        hurryIf(place -> place.policy().equals(policy.name()));
     }
 
     /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
+        // In this order: who leaves the first is in the second.
         if (!asking.isEmpty() || !queues.isEmpty()) {
-            Place place = new Place(policy.name(), key);
-            asking.stream()
-                    .filter(waiter -> waiter.charges.stream().anyMatch(place::isOf))
-                    .forEach(waiter -> waiter.isStale = true);
-            hurryIf(queue -> queue.place.equals(place));
+            hurryIf(new Place(policy.name(), key)::equals);
         }
     }
 
-    private synchronized void hurryIf(Predicate<WaitQueue> isDue) {
+    private synchronized void hurryIf(Predicate<Place> isDue) {
+        asking.forEach(one -> one.isStale |= one.charges.stream().map(Place::of).anyMatch(isDue));
         for (WaitQueue queue : queues.values()) {
-            if (isDue.test(queue)) {
+            if (isDue.test(queue.place)) {
                 queue.hurry(timer.nowMicros());
                 timer.execute(() -> work(queue));
             }
@@ -299,6 +300,9 @@ final class WaitQueues {
 
     /** Denies the calls that wait for this policy. One that is asking gets its answer. */
     void remove(Policy policy) {
+        synchronized (this) {
+            announced.remove(policy.name());
+        }
         deny(queues.values(), (queue, waiter) -> queue.place.policy().equals(policy.name()));
     }
 
