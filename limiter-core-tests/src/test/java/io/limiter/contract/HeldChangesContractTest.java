@@ -86,6 +86,18 @@ class HeldChangesContractTest {
         }
     }
 
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("backends")
+    void whatRunsOutComesBackAlsoIfThePolicyHasNoHoldsAnyMore(TestedBackend tested) {
+        on(tested, Limit.tokenBucket(100, HOUR), stage -> {
+            stage.reserve(60, Duration.ofSeconds(60));
+            stage.policy = stage.policy.withHolds(0);
+            stage.pass(61);
+            assertTrue(stage.takes(40));
+            assertTrue(stage.takes(59));
+        });
+    }
+
     /** What would have refilled while the bucket was full is lost, at any rate. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("backends")

@@ -287,15 +287,13 @@ class UnsettledTest {
 
     /** Redis has no room for more in its record, and would give back the rest only. */
     @Test
-    void whatNoRecordHoldsIsRefused() {
+    void whatNoRecordHoldsIsDenied() {
         Policy policy = of(Limit.fixedWindow(1L << 40, MINUTE));
         assertTrue(limiter.reserve(policy, KEY, Integer.MAX_VALUE, MINUTE).allowed());
         long above = Integer.MAX_VALUE + 1L;
-        String message = assertThrows(IllegalArgumentException.class, () -> limiter.reserve(policy, KEY, above, MINUTE))
-                .getMessage();
-        assertEquals(
-                "a reservation of 2147483648 permits of policy 'p' is above 2147483647; count in larger units",
-                message);
+        Decision denial = limiter.reserve(policy, KEY, above, MINUTE).decision();
+        assertTrue(denial.violated().get(0).retryAfterMicros() == LimitOutcome.NEVER, denial::toString);
+        assertEquals(1, limiter.monitor().denied("p", Decision.Source.CACHED_DENIAL));
         Charge notHeld = new Charge(Policy.of("plain", Limit.fixedWindow(1L << 40, MINUTE)), KEY, 1L << 39);
         assertTrue(limiter.reserve(List.of(new Charge(policy, KEY, 1), notHeld), MINUTE)
                 .allowed());

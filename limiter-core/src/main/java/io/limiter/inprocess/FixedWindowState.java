@@ -21,9 +21,6 @@ final class FixedWindowState extends State {
 
     @Override
     Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
-        if (take && charge.permits() > 0) {
-            tidy(now);
-        }
         return Verdict.of(charge.permits() == 0 || counted(now) + permits <= limit.permits());
     }
 

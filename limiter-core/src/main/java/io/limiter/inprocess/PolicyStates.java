@@ -74,11 +74,9 @@ final class PolicyStates implements Backend.Decider {
         boolean take = mode == Backend.Mode.TAKE;
         // Before the states are searched: after that, reading the clock would wait for the memory.
         long readMicros = time.nowMicros();
-        // What only asks gives back what has run out too.
-        LimitName name = mode == Backend.Mode.ASK && policy.holds() > 0 ? null : first;
-        if (name != null) {
+        if (first != null) {
             int keyHash = key.hashWith(policyHash);
-            State state = map.find(name, key, keyHash);
+            State state = map.find(first, key, keyHash);
             Decision decision = state == null
                     ? null
                     : single != null
@@ -107,8 +105,8 @@ final class PolicyStates implements Backend.Decider {
             boolean take = mode == Backend.Mode.TAKE;
             State.Verdict ofOne = one.check(charge, limits[0], permits, now, take);
             State.Verdict ofTwo = two.check(charge, limits[1], permits, now, take);
-            if (one.isDropped()
-                    || two.isDropped()
+            if (one.needsTransaction()
+                    || two.needsTransaction()
                     || ofOne == State.Verdict.LACKS_MEMORY
                     || ofTwo == State.Verdict.LACKS_MEMORY) {
                 return null;
@@ -166,7 +164,7 @@ final class PolicyStates implements Backend.Decider {
                     denied |= 1L << i;
                     isCounted |= !limits[i].algorithm().isInFlight();
                 }
-                undecided |= keyStates[i].isDropped() || verdict == State.Verdict.LACKS_MEMORY;
+                undecided |= keyStates[i].needsTransaction() || verdict == State.Verdict.LACKS_MEMORY;
             }
             if (undecided || (denials > 0 && keyStates[blockAt] == NO_BLOCK)) {
                 return null;

@@ -198,6 +198,11 @@ abstract class State {
         return dueMicros == DROPPED;
     }
 
+    /** Whether only a {@link Transaction} decides: it finds another state, or first gives back what has run out. */
+    final boolean needsTransaction() {
+        return isDropped() || reserved != null;
+    }
+
     /** Forgets everything, returns the memory, and marks the state as removed. */
     final void drop() {
         clear();
@@ -267,7 +272,7 @@ abstract class State {
         long now = read;
         try {
             now = timeOfHolder(read, last, time);
-            Verdict verdict = isDropped() ? null : check(charge, limit, permits, now, take);
+            Verdict verdict = needsTransaction() ? null : check(charge, limit, permits, now, take);
             if (verdict == null || verdict == Verdict.LACKS_MEMORY) {
                 return null;
             }

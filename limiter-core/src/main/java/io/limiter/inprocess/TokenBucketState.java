@@ -37,9 +37,6 @@ final class TokenBucketState extends State {
 
     @Override
     Verdict check(Charge charge, Limit limit, long permits, long now, boolean take) {
-        if (take && charge.permits() > 0) {
-            tidy(now);
-        }
         long unit = partsOf(limit);
         return Verdict.of(charge.permits() == 0
                 || permits <= limit.burst()

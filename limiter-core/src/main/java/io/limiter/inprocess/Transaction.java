@@ -321,7 +321,7 @@ final class Transaction {
                     all += check.isBlock ? earlier.permits : earlier.state.wanted(earlier.charge, earlier.limit, now);
                 }
             }
-            if (counts && !take && check.charge.permits() > 0) {
+            if (counts && check.charge.permits() > 0) {
                 check.state.tidy(now);
             }
             check.verdict = check.state.check(check.charge, check.limit, all, now, take);
