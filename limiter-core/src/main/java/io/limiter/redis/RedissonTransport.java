@@ -52,11 +52,6 @@ final class RedissonTransport implements Transport {
     }
 
     @Override
-    public boolean areMastersDistinguishable() {
-        return known != null;
-    }
-
-    @Override
     public Object master(String key) {
         try {
             Object master = known == null ? null : known.master(key);

@@ -30,11 +30,6 @@ interface Transport extends AutoCloseable {
         return List.of();
     }
 
-    /** Whether the masters can be distinguished. If not, all of them count as one. */
-    default boolean areMastersDistinguishable() {
-        return true;
-    }
-
     /**
      * Sends a command to a master; the receiver may be called on any thread. A command of one call follows its key to the master that
      * has it now; one of several fails with {@code MOVED} or {@code ASK}.
