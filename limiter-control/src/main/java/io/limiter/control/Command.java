@@ -1,5 +1,6 @@
 package io.limiter.control;
 
+import io.limiter.internal.config.ConfigText;
 import io.limiter.internal.config.LimitText;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -21,7 +22,7 @@ import java.util.stream.Stream;
  */
 public final class Command {
     /** What there is. */
-    public static final String HELP = Texts.resource("help.txt");
+    public static final String HELP = ConfigText.resource(Command.class, "help.txt");
 
     private static final int SHOWN = 50;
     private static final String DRY_RUN = "dry-run";

@@ -2,6 +2,7 @@ package io.limiter.control;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.limiter.internal.config.ConfigText;
 import io.limiter.redis.PlainCommands;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -162,7 +163,7 @@ class ControlStore implements AutoCloseable {
     }
 
     private List<String> run(String name, List<String> keys, List<String> arguments) {
-        return redis.run(Texts.resource(name + ".lua"), keys, arguments);
+        return redis.run(ConfigText.resource(ControlStore.class, name + ".lua"), keys, arguments);
     }
 
     @Override

@@ -131,16 +131,15 @@ public record Entry(String target, String key, String to, Instant until, String 
         if (address != null) {
             // As a client's address is written in keys.
             IpAddress plain = address.unmapped().untranslated();
-            boolean isAlone = text.indexOf('/') < 0;
-            if (isAlone && plain.isIpv4()) {
+            if (plain.isIpv4()) {
+                Texts.require(
+                        text.equals(text.replaceFirst("/.*", "/" + address.bits())),
+                        "a key is one IPv4 address; for a network publish limiter.deny.addresses");
                 return PartitionKey.of(plain.toString());
             }
-            IpNetwork its =
-                    IpNetwork.parse(isAlone ? text + IPV6_NETWORK : text).withoutHostBits();
+            IpNetwork its = IpNetwork.parse(text.indexOf('/') < 0 ? text + IPV6_NETWORK : text)
+                    .withoutHostBits();
             boolean isOne = its.prefixBits() == its.address().bits();
-            Texts.require(
-                    isOne || !its.address().isIpv4(),
-                    "a key is one IPv4 address; for a network publish limiter.deny.addresses");
             return PartitionKey.of(isOne ? its.address().toString() : its.toString());
         }
         PartitionKey key = text.startsWith(USER)

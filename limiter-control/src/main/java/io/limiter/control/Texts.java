@@ -1,28 +1,14 @@
 package io.limiter.control;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.io.IOException;
-import java.io.InputStream;
-import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Texts of this jar; and those of others, before they get into logs, terminals and records. */
+/** Texts of others, before they get into logs, terminals and records. */
 final class Texts {
     private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\p{Cf}\\u2028\\u2029]+");
     private static final int LONGEST = 1_000;
 
     private Texts() {}
-
-    /** The text of a file beside this class. */
-    static String resource(String name) {
-        try (InputStream text = Texts.class.getResourceAsStream(name)) {
-            return new String(Objects.requireNonNull(text, name).readAllBytes(), UTF_8);
-        } catch (IOException unreadable) {
-            throw new IllegalStateException(unreadable);
-        }
-    }
 
     /** One line of limited length, without what could move a cursor. */
     static String plain(@Nullable String text) {

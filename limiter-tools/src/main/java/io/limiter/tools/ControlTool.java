@@ -6,8 +6,8 @@ import io.limiter.control.Control;
 import io.limiter.redis.RedisBackend;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -67,11 +67,9 @@ public final class ControlTool {
         }
     }
 
-    /** What is wrong. The message of a file that is missing is its name only. */
+    /** What is wrong. The message of a file that is missing or can't be read is its name only. */
     static String reason(Exception wrong) {
-        return wrong instanceof NoSuchFileException
-                ? "there is no file " + wrong.getMessage()
-                : String.valueOf(wrong.getMessage());
+        return (wrong instanceof FileSystemException ? "there is no file that can be read: " : "") + wrong.getMessage();
     }
 
     private Control.Answer run() throws IOException {

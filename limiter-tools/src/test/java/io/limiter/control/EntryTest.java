@@ -30,9 +30,11 @@ class EntryTest {
         assertEquals("192.0.2.1", Entry.key("192.0.2.1/32").canonical());
         assertEquals("192.0.2.1", Entry.key("::ffff:192.0.2.1").canonical());
         assertEquals("192.0.2.1", Entry.key("64:ff9b::c000:201").canonical());
+        assertEquals("192.0.2.1", Entry.key("64:ff9b::c000:201/128").canonical());
         assertEquals(PartitionKey.of("2001:db8::7"), Entry.key("2001:db8::7/128"));
         assertEquals(PartitionKey.of("2001:db8::/56"), Entry.key("2001:db8::7/56"));
-        for (String network : List.of("203.0.113.0/24", "203.0.113.7/31", "::ffff:203.0.113.0/120")) {
+        for (String network : List.of(
+                "203.0.113.0/24", "203.0.113.7/31", "::ffff:203.0.113.0/120", "64:ff9b::/96", "192.0.2.1/24/32")) {
             String refusal =
                     String.valueOf(assertThrows(IllegalArgumentException.class, () -> Entry.key(network), network)
                             .getMessage());

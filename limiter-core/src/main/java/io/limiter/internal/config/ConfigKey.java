@@ -1,11 +1,5 @@
 package io.limiter.internal.config;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
@@ -174,14 +168,10 @@ public record ConfigKey(
     }
 
     private static List<String> lines() {
-        try (InputStream table = Objects.requireNonNull(ConfigKey.class.getResourceAsStream("properties.txt"));
-                BufferedReader text = new BufferedReader(new InputStreamReader(table, StandardCharsets.UTF_8))) {
-            return text.lines()
-                    .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith("["))
-                    .toList();
-        } catch (IOException damaged) {
-            throw new UncheckedIOException(damaged);
-        }
+        return ConfigText.resource(ConfigKey.class, "properties.txt")
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith("["))
+                .toList();
     }
 
     /** The property of a line and those after it. */

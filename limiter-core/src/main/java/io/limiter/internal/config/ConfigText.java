@@ -5,19 +5,22 @@ import java.io.InputStream;
 import java.io.LineNumberReader;
 import java.io.Reader;
 import java.io.StringReader;
+import java.io.UncheckedIOException;
 import java.nio.charset.MalformedInputException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads text of properties. */
+/** Reads text of properties, and the texts that this library brings with it. */
 public final class ConfigText {
     private static final int MOST_BYTES = 16 << 20;
 
@@ -46,6 +49,15 @@ public final class ConfigText {
                 throw new IOException("RL-160 " + file + " has more than 16 MB; write the configuration alone into it");
             }
             return content;
+        }
+    }
+
+    /** The text of a file beside a class of this library. */
+    public static String resource(Class<?> beside, String file) {
+        try (InputStream text = Objects.requireNonNull(beside.getResourceAsStream(file), file)) {
+            return new String(text.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException damaged) {
+            throw new UncheckedIOException(damaged);
         }
     }
 
