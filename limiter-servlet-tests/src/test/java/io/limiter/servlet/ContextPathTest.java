@@ -118,7 +118,6 @@ class ContextPathTest extends Served {
         "/v1/*, /{any}/api",
         "/v1/*, /**/export",
         "/v1/*, '/api/*, /v1/api/*'",
-        "/v1/*, /",
         "/, /api/*",
         "/*, /api/*",
         "/vote, /votes",
@@ -126,13 +125,6 @@ class ContextPathTest extends Served {
     })
     void aPathThatAServletMayHaveIsNoFinding(String servlet, String path) throws Exception {
         assertEquals("", lost("", servlet, path));
-    }
-
-    @Test
-    void filesOfTheApplicationAreNoFinding() throws Exception {
-        Files.writeString(
-                Files.createDirectories(directory.resolve("web/static")).resolve("page.html"), "page");
-        assertEquals("", lost("", "/v1/*", "/static/*"));
     }
 
     @Test

@@ -76,6 +76,7 @@ class MethodOverrideTest extends Served {
                     */*,                                               429
                     application/*,                                     429
                     application/json,                                  200
+                    application/vnd.acme.platform+json,                200
                     ,                                                  200
                     """)
     void aFormMayHoldAnyMethod(String type, int expected) throws Exception {

@@ -91,7 +91,7 @@ class WaitingTest extends Served {
             timer.advance(100_000);
             timer.runUntil("it is answered", answer::isDone);
             assertEquals(503, answer.join());
-            log.has("a request that waited has no decision");
+            log.has("RL-320 a request that waited got no decision");
         }
     }
 

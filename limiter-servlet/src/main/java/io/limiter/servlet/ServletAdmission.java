@@ -1,10 +1,12 @@
 package io.limiter.servlet;
 
 import io.limiter.Decision;
+import io.limiter.TimeSource;
 import io.limiter.http.internal.Admission;
 import io.limiter.http.internal.Door;
 import io.limiter.http.internal.HeldPlaces;
 import io.limiter.http.internal.HttpRules;
+import io.limiter.internal.Throttle;
 import io.limiter.servlet.internal.ServletHttpRequest;
 import io.limiter.servlet.rejection.Rejections;
 import jakarta.servlet.AsyncContext;
@@ -35,6 +37,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ServletAdmission extends Admission implements AsyncListener {
     private static final Logger LOG = LoggerFactory.getLogger(ServletAdmission.class);
+    private static final Throttle FAILURES = Throttle.hourly(TimeSource.system()::nowMicros);
 
     /** Longer than the longest wait, after which there is an answer. */
     private static final long TIMEOUT_MILLIS = 120_000;
@@ -207,8 +210,8 @@ final class ServletAdmission extends Admission implements AsyncListener {
         if (decision == null) {
             // Also where there is no answer: the status is 503 then. A container that ends the wait cancels it.
             Throwable failure = failure();
-            if (failure != null && !(failure instanceof CancellationException) && places.tryNote()) {
-                LOG.warn("a request that waited has no decision, so its answer is 503. Logged once", failure);
+            if (failure != null && !(failure instanceof CancellationException) && FAILURES.tryPass()) {
+                LOG.warn("RL-320 a request that waited got no decision, but 503. Logged once an hour", failure);
             }
             rules.rejections.refuse(refusal(), current, answer);
         } else {

@@ -52,8 +52,9 @@ final class UnreportedEnd {
                 Method add = core.getMethod("addCompletionListener", core, Consumer.class);
                 add.invoke(null, exchange, (Consumer<Object>) failure -> task.run());
             } else if (type.equals("org.apache.catalina.connector.RequestFacade")) {
-                BooleanSupplier isOver =
-                        request.getProtocol().startsWith("HTTP/2") ? ofTomcat(request) : isRecycled(request);
+                BooleanSupplier isOver = request.getProtocol().startsWith("HTTP/2")
+                        ? ofTomcat(request)
+                        : () -> request.getServletContext() == null;
                 look(isAwaited, isDispatched, isOver, task);
             }
         } catch (InvocationTargetException over) {
@@ -77,7 +78,7 @@ final class UnreportedEnd {
                     if (!isAwaited.getAsBoolean()) {
                         return;
                     }
-                    if (isOver.getAsBoolean() && !isDispatched.getAsBoolean()) {
+                    if (isOver(isOver) && !isDispatched.getAsBoolean()) {
                         task.run();
                     } else {
                         look(isAwaited, isDispatched, isOver, task);
@@ -85,16 +86,13 @@ final class UnreportedEnd {
                 });
     }
 
-    /** For HTTP/1.1: true once Tomcat has recycled the request. */
-    private static BooleanSupplier isRecycled(HttpServletRequest request) {
-        return () -> {
-            try {
-                request.isAsyncStarted();
-                return false;
-            } catch (IllegalStateException recycled) {
-                return true;
-            }
-        };
+    /** Tomcat throws for a request that it has recycled. */
+    private static boolean isOver(BooleanSupplier ended) {
+        try {
+            return ended.getAsBoolean();
+        } catch (RuntimeException recycled) {
+            return true;
+        }
     }
 
     /** Not before the application has ended: a client that breaks its stream must not get its permit back while it is worked for. */
@@ -112,12 +110,7 @@ final class UnreportedEnd {
                 return false;
             }
             forgottenNanos.compareAndSet(0, System.nanoTime());
-            try {
-                return !request.isAsyncStarted()
-                        || isOver(request.getAsyncContext().getTimeout(), forgottenNanos.get());
-            } catch (IllegalStateException recycled) {
-                return true;
-            }
+            return !request.isAsyncStarted() || isOver(request.getAsyncContext().getTimeout(), forgottenNanos.get());
         };
     }
 

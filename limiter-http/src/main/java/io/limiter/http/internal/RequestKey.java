@@ -37,26 +37,20 @@ public final class RequestKey {
     /**
      * One part of the key or member.
      *
+     * @param name of the header, cookie, variable or class; empty for other kinds
      * @param label as in keys
      * @param resolver makes the whole key or member, of which it is the only part; null if it is no class
      */
     private record Part(
-            KeyPart.Kind kind,
-            String name,
-            String label,
-            boolean isFolded,
-            @Nullable Function<RuleRequest, @Nullable PartitionKey> resolver) {
+            KeyPart of, String name, String label, @Nullable Function<RuleRequest, @Nullable PartitionKey> resolver) {
         static List<Part> all(RuleDefinition rule, String property, List<KeyPart> parts, NamedClasses classes) {
             return parts.stream()
                     .map(part -> {
                         String name = part.name() == null ? "" : part.name();
                         boolean isClass = part.kind() == KeyPart.Kind.CLASS;
-                        return new Part(
-                                part.kind(),
-                                name,
-                                RequestKey.label(part),
-                                part.isFolded(),
-                                isClass ? own(rule.name(), property, name, classes) : null);
+                        Function<RuleRequest, @Nullable PartitionKey> resolver =
+                                isClass ? own(rule.name(), property, name, classes) : null;
+                        return new Part(part, name, RequestKey.label(part), resolver);
                     })
                     .toList();
         }
@@ -141,14 +135,14 @@ public final class RequestKey {
             if (own != null) {
                 return own;
             }
-            if (part.kind() == KeyPart.Kind.IP) {
+            if (part.of.kind() == KeyPart.Kind.IP) {
                 key.add(request.client().text(ipv6PrefixBits));
                 continue;
             }
             String text = text(part, request);
             if (text == null || text.isEmpty()) {
                 key.addStandIn(standIn.get());
-            } else if (part.kind().isSecret()) {
+            } else if (part.of.kind().isSecret()) {
                 key.addSecret(part.label(), text, hash);
             } else {
                 key.add(part.label(), text);
@@ -164,7 +158,7 @@ public final class RequestKey {
     @Nullable
     String caller(RuleRequest request) {
         for (Part part : key) {
-            if (part.kind() != KeyPart.Kind.IP) {
+            if (part.of.kind() != KeyPart.Kind.IP) {
                 String text = text(part, request);
                 return text == null || text.isEmpty() ? null : text;
             }
@@ -174,11 +168,11 @@ public final class RequestKey {
 
     private static @Nullable String text(Part part, RuleRequest request) {
         String text = written(part, request);
-        return text == null || !part.isFolded() ? text : KeyFold.of(text);
+        return text == null || !part.of.isFolded() ? text : KeyFold.of(text);
     }
 
     private static @Nullable String written(Part part, RuleRequest request) {
-        return switch (part.kind()) {
+        return switch (part.of.kind()) {
             // A resolver without a result is like a missing part.
             case IP, CLASS -> null;
             case USER -> user(request.request());

@@ -17,7 +17,6 @@ final class RuleRequest extends MatchableRequest {
     private static final int SUBSCRIBER_BITS = 64;
 
     private final Reader reader;
-    private @Nullable Boolean isExempt;
     private @Nullable Boolean isSure;
     private @Nullable ClientAddress client;
 
@@ -63,13 +62,7 @@ final class RuleRequest extends MatchableRequest {
 
     /** Whether no rule counts the caller. */
     boolean isExempt() {
-        if (reader.exempt == null) {
-            return false;
-        }
-        if (isExempt == null) {
-            isExempt = isFrom(reader.exempt);
-        }
-        return isExempt;
+        return reader.exempt != null && isFrom(reader.exempt);
     }
 
     /** Whether it certainly comes from one of these callers. */

@@ -31,10 +31,6 @@ public final class WebAppChecks {
     private static final Pattern FOR_FILES =
             Pattern.compile("(^|[.$])(Default|Default404|Resource|(No|Jetty)?Jsp)Servlet$");
 
-    /** What Spring Security's filter answers itself, as a login or as an authorization server. */
-    private static final Pattern OF_SECURITY =
-            Pattern.compile("^/(log(in|out)|oauth2|saml2|webauthn|ott|[.]well-known|userinfo|connect)(/|$)");
-
     /** The attribute of a web application in which a replaced address was logged. */
     private static final String LOGGED = WebAppChecks.class.getName();
 
@@ -47,7 +43,6 @@ public final class WebAppChecks {
     /** The mappings of the application's servlets, sorted, so that findings are the same at each start. */
     private final List<String> servlets;
 
-    private final boolean hasSecurity;
     private List<RuleDefinition> checked = List.of();
 
     /**
@@ -69,7 +64,6 @@ public final class WebAppChecks {
                 .flatMap(one ->
                         one.getServletNameMappings().isEmpty() ? one.getUrlPatternMappings().stream() : Stream.of("/*"))
                 .toList();
-        this.hasSecurity = registered.stream().anyMatch(one -> "springSecurityFilterChain".equals(one.getName()));
         this.servlets = registered.isEmpty()
                 ? List.of()
                 : webApp.getServletRegistrations().values().stream()
@@ -190,14 +184,12 @@ public final class WebAppChecks {
                 : RulePath.all(
                         rules,
                         (rule, path) -> isOutside(servlets, path)
-                                && !rule.scope().paths().contains(prefix + path)
-                                && !isFile(path)
-                                && !(hasSecurity && OF_SECURITY.matcher(path).find()));
+                                && !rule.scope().paths().contains(prefix + path));
         if (!found.isEmpty()) {
             LOG.warn(
                     "RL-328 the servlets are mapped to {}, so no request has the paths of the rules {}. Paths of rules include that"
                             + " of a servlet; if one should answer there, write limiter.rules.{}.path = {} instead. Ignore this if a"
-                            + " filter answers there",
+                            + " filter or a file answers there",
                     servlets,
                     found,
                     found.get(0).rule(),
@@ -217,13 +209,6 @@ public final class WebAppChecks {
 
     private static String fixed(String mapping) {
         return mapping.replaceFirst("/\\*?$", "");
-    }
-
-    /** Whether the first segment of a path is a file or a folder of the application. */
-    private boolean isFile(String path) {
-        Set<String> files = webApp.getResourcePaths("/");
-        String first = "/" + path.split("/", 3)[1];
-        return path.equals("/") || (files != null && (files.contains(first) || files.contains(first + "/")));
     }
 
     /** Whether the application has a servlet or a folder of that name: {@code /api} in the application at {@code /api}. */

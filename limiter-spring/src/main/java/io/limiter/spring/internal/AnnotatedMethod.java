@@ -129,7 +129,8 @@ record AnnotatedMethod(Class<?> type, Method called, Method specific, List<Merge
      */
     private static List<MergedAnnotation<RateLimited>> find(Method specific, Method called, Class<?> type) {
         Class<?> owner = specific.getDeclaringClass();
-        Predicate<Method> isIts = method -> specific(method, type).equals(specific);
+        Predicate<Method> isIts = method -> method.getName().equals(specific.getName())
+                && specific(method, type).equals(specific);
         List<Class<?>> others = ClassUtils.getAllInterfacesForClassAsSet(type).stream()
                 .filter(one -> !one.isAssignableFrom(owner)
                         && Arrays.stream(one.getMethods()).anyMatch(isIts))

@@ -87,7 +87,7 @@ public class RateLimitExceededAdvice {
     public void answer(RateLimitExceededException exception, HttpServletRequest request, HttpServletResponse response)
             throws IOException {
         if (response.isCommitted() || Objects.isNull(exception.decision())) {
-            // The client has half an answer; the container must not complete it normally.
+            // With half an answer sent, the container must not complete it normally.
             throw exception;
         }
         rejections.get().write(exception.decision(), request, response);

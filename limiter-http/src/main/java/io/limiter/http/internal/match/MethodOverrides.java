@@ -69,7 +69,7 @@ final class MethodOverrides {
         Charset charset = PercentText.rereading(request, query);
         PercentText.anyParameter(query, (name, value) -> {
             if (value != null && claimed.size() <= MOST && PercentText.isNamed(PARAMETER, name, charset)) {
-                claimEncoded(value, charset, claimed);
+                PercentText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
             }
             return claimed.size() > MOST;
         });
@@ -97,14 +97,6 @@ final class MethodOverrides {
     /** Whether an application may read parameters in a body of that type. Some do in more types than those of forms. */
     static boolean mayBeForm(@Nullable String contentType) {
         String type = String.valueOf(contentType).toLowerCase(Locale.ROOT);
-        return type.contains("form") || type.contains("multipart/") || type.contains("*");
-    }
-
-    private static void claimEncoded(String value, @Nullable Charset charset, Set<String> claimed) {
-        if (value.length() > 3 * LONGEST) {
-            claim(value, claimed);
-            return;
-        }
-        PercentText.readings(value.replace('+', ' '), charset).forEach(reading -> claim(reading, claimed));
+        return type.contains("form-") || type.contains("multipart/") || type.contains("*");
     }
 }

@@ -12,6 +12,7 @@ import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestMatcher {
     private static final Pattern EVERY_PATH = Pattern.compile("/\\*\\*?");
+    private static final Pattern PORT = Pattern.compile(":[0-9]*\\s*$");
 
     private final PathPattern[] patterns;
     private final PathPattern[] exactPatterns;
@@ -135,11 +137,10 @@ public final class RequestMatcher {
         for (int i = 0; !may && i < lines.size(); i++) {
             String line = lines.get(i);
             // A proxy may have joined several lines.
-            may = isSame(line, header.value());
-            for (String item : line.split(",", -1)) {
-                may |= isSame(item, header.value())
-                        || (isHost && isSame(item.replaceFirst(":[0-9]*\\s*$", ""), header.value()));
-            }
+            may = isSame(line, header.value())
+                    || Stream.of(line.split(",", -1))
+                            .anyMatch(item -> isSame(item, header.value())
+                                    || (isHost && isSame(PORT.matcher(item).replaceFirst(""), header.value())));
         }
         return may;
     }
