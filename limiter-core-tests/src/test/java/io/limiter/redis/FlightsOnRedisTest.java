@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -250,14 +251,14 @@ class FlightsOnRedisTest {
         List<Decision> begun = new ArrayList<>();
         try (LogLines lines = new LogLines().about("policy 'many'")) {
             RateLimiter one = open();
-            Decision last;
-            do {
+            // Not by the first one that is denied: so many renewals can delay others too long.
+            Await.until("denied here", () -> {
                 one.acquireEachAsync(Collections.nCopies(100, request)).forEach(each -> begun.add(each.join()));
-                last = begun.get(begun.size() - 1);
-            } while (last.allowed() && begun.size() < 4_000);
-            assertEquals(Decision.Source.CACHED_DENIAL, last.source());
+                return begun.get(begun.size() - 1).source() == Decision.Source.CACHED_DENIAL;
+            });
+            assertTrue(begun.stream().filter(Decision::allowed).count() < 3_500);
             assertEquals(Decision.Source.CACHED_DENIAL, one.tryAcquire(request).source());
-            assertEquals(1, lines.of(Level.WARN, "RL-417").size());
+            assertFalse(lines.of(Level.WARN, "RL-417").isEmpty());
             begun.forEach(one::end);
             Await.until("a further one may begin", () -> one.tryAcquire(request).allowed());
         }

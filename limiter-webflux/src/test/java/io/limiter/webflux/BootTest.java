@@ -259,7 +259,7 @@ class BootTest extends BootSite {
         assertEquals("application/problem+json", standard.fields().get("content-type"));
         assertFalse(standard.fields().containsKey("content-encoding"), standard::toString);
         assertEquals(1, log.of(Level.WARN, "RL-322").size(), log::toString);
-        try (LogLines spring = new LogLines("org.springframework.web", Level.ERROR)) {
+        try (LogLines spring = new LogLines("org.springframework.web", Level.ERROR).about("/api/1")) {
             assertTrue(get("/api/1").body().contains("calm down"));
             assertEquals(429, status("/"), "the connection is well");
             assertEquals("", spring.toString());
