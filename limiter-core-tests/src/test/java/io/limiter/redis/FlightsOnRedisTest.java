@@ -50,7 +50,7 @@ class FlightsOnRedisTest {
     private static final PartitionKey KEY = PartitionKey.of("key");
     /** Its permits are renewed often. */
     private static final Policy CALLS =
-            Policy.of("calls", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
+            Policy.of("overrun", Limit.concurrent(2, Duration.ofSeconds(1))).withFailureMode(FailureMode.DENY);
 
     private static final Policy SLOW =
             Policy.of("slow", Limit.concurrent(2, Duration.ofMinutes(10))).withFailureMode(FailureMode.DENY);
@@ -225,7 +225,7 @@ class FlightsOnRedisTest {
 
     @Test
     void anOverrunIsLogged() {
-        try (LogLines lines = new LogLines().about("policy 'calls'")) {
+        try (LogLines lines = new LogLines().about("policy 'overrun'")) {
             RateLimiter one = open();
             RateLimiter two = open();
             InFlight first = one.enter(CALLS, KEY, 2);

@@ -225,7 +225,7 @@ class OverridesTest extends ControlFixture {
         set(control, "policy:export", ALICE.canonical(), "blocked", soon(), "carol", "ticket 7");
         set(control, "policy:export", BOB.canonical(), "0/1h", soon(), "dave", "");
         await("in force", () -> entries(one).size() == 2);
-        try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO).about(" policy export,")) {
+        try (LogLines log = new LogLines("io.limiter.Denials", Level.INFO).ofThreads()) {
             one.tryAcquire("export", ALICE, 1);
             String line = log.of(Level.INFO, "RL-405 ").get(0);
             assertTrue(
