@@ -199,6 +199,11 @@ public record Policy(
                                 + "' can't be reserved; write fixed or token-bucket, or leave 'holds' out (a stock has a hold of its"
                                 + " own)");
             }
+            if (holds > 0 && algorithm.takesHolds() && limit.capacity() > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException(
+                        "RL-181 policy '" + name + "' has holds, and its limit '" + limit.text() + "' is above "
+                                + Integer.MAX_VALUE + "; count in larger units, such as thousands");
+            }
         }
     }
 

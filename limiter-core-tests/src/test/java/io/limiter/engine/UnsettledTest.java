@@ -287,16 +287,18 @@ class UnsettledTest {
 
     /** Redis has no room for more in its record, and would give back the rest only. */
     @Test
-    void whatNoRecordHoldsIsDenied() {
-        Policy policy = of(Limit.fixedWindow(1L << 40, MINUTE));
-        assertTrue(limiter.reserve(policy, KEY, Integer.MAX_VALUE, MINUTE).allowed());
-        long above = Integer.MAX_VALUE + 1L;
-        Decision denial = limiter.reserve(policy, KEY, above, MINUTE).decision();
-        assertTrue(denial.violated().get(0).retryAfterMicros() == LimitOutcome.NEVER, denial::toString);
-        assertEquals(1, limiter.monitor().denied("p", Decision.Source.CACHED_DENIAL));
+    void noLimitGrantsWhatNoRecordHolds() {
+        long most = Integer.MAX_VALUE;
+        Policy policy = of(Limit.fixedWindow(most, MINUTE));
+        Decision denial = limiter.reserve(policy, KEY, most + 1, MINUTE).decision();
+        assertEquals(LimitOutcome.NEVER, denial.violated().get(0).retryAfterMicros());
         Charge notHeld = new Charge(Policy.of("plain", Limit.fixedWindow(1L << 40, MINUTE)), KEY, 1L << 39);
-        assertTrue(limiter.reserve(List.of(new Charge(policy, KEY, 1), notHeld), MINUTE)
+        assertTrue(limiter.reserve(List.of(new Charge(policy, KEY, most), notHeld), MINUTE)
                 .allowed());
+        Limit larger = Limit.fixedWindow(most + 1, MINUTE);
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> of(larger))
+                .getMessage()
+                .contains("RL-181"));
     }
 
     @Test

@@ -64,7 +64,7 @@ class WaitingThroughChangesTest {
         limiter.announce(SLOW);
         ask(SLOW, SECOND);
         backend.holdsBack = true;
-        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(2));
+        CompletableFuture<Decision> waits = ask(SLOW, Duration.ofSeconds(30));
         limiter.announce(FAST);
         backend.answerAll();
         timer.run();

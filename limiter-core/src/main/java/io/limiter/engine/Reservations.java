@@ -136,20 +136,13 @@ final class Reservations {
                     + " limiter.policies." + name + ".holds = 1000, or withHolds(1000), for as many reservations of one"
                     + " key");
         }
-        HoldTerms terms = HoldTerms.of(ttl, keep);
         for (Charge charge : charges) {
             if (isHeld(charge) && !charge.isPlain()) {
                 throw new IllegalArgumentException("a reservation of policy '"
                         + charge.policy().name() + "' with a request id or a member; write it without them");
             }
-            // More than a record has room for.
-            if (isHeld(charge) && charge.permits() > Integer.MAX_VALUE) {
-                LimitOutcome never =
-                        LimitOutcome.of(charge, charge.policy().limits().get(0), false, 0, LimitOutcome.NEVER, 0, 0, 0);
-                Decision denial = Decision.of(Decision.Source.CACHED_DENIAL, charges, List.of(never));
-                return CompletableFuture.completedFuture(hold(denial, terms));
-            }
         }
+        HoldTerms terms = HoldTerms.of(ttl, keep);
         CompletableFuture<Decision> answer = FailureAnswers.futureOf(() -> backend.reserve(charges, terms));
         if (isBlocking) {
             answer.handle((decision, failed) -> failed).join();

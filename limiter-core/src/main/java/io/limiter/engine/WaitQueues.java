@@ -248,7 +248,7 @@ final class WaitQueues {
             waiter.timeOutBy(timer.schedule(() -> timeOut(own, waiter, untilMicros), untilMicros - nowMicros));
             return own.isInFlight() ? nowMicros < untilMicros : own.dueMicros <= untilMicros;
         }
-        if (!waiter.isStale && nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
+        if (nowMicros + Math.max(0, binding.retryAfterMicros()) > untilMicros) {
             return false;
         }
         if (own != null) {
@@ -282,9 +282,11 @@ final class WaitQueues {
 
     /** Calls that wait for this key ask at once, because quota was returned. */
     void wake(Policy policy, PartitionKey key) {
-        // In this order: who leaves the first is in the second.
-        if (!asking.isEmpty() || !queues.isEmpty()) {
-            hurryIf(new Place(policy.name(), key)::equals);
+        Place place = new Place(policy.name(), key);
+        // Without the lock, because each call in flight that ends comes here; and in this order: who leaves the first
+        // is in the second.
+        if (asking.stream().anyMatch(one -> one.charges.stream().anyMatch(place::isOf)) || queues.containsKey(place)) {
+            hurryIf(place::equals);
         }
     }
 

@@ -198,9 +198,9 @@ abstract class State {
         return dueMicros == DROPPED;
     }
 
-    /** Whether only a {@link Transaction} decides: it finds another state, or first gives back what has run out. */
+    /** Whether only a {@link Transaction} decides: it finds another state, or first gives back what of its records has run out. */
     final boolean needsTransaction() {
-        return isDropped() || reserved != null;
+        return isDropped() || reserved != null && reserved.lastKept() > Long.MIN_VALUE;
     }
 
     /** Forgets everything, returns the memory, and marks the state as removed. */

@@ -45,7 +45,10 @@ public record ConfigKey(
     private static final Map<String, ConfigKey> ALL = new LinkedHashMap<>();
 
     static {
-        List<String> lines = lines();
+        List<String> lines = ConfigText.resource(ConfigKey.class, "properties.txt")
+                .lines()
+                .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith("["))
+                .toList();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i);
             if (line.endsWith(".*")) {
@@ -165,13 +168,6 @@ public record ConfigKey(
 
     private String bounds() {
         return String.join(" to ", range);
-    }
-
-    private static List<String> lines() {
-        return ConfigText.resource(ConfigKey.class, "properties.txt")
-                .lines()
-                .filter(line -> !line.isEmpty() && !line.startsWith("#") && !line.startsWith("["))
-                .toList();
     }
 
     /** The property of a line and those after it. */
