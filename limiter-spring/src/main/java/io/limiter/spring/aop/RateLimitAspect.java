@@ -42,7 +42,9 @@ public final class RateLimitAspect {
             + " || execution(@(@(" + ANY + " *) *) * *(..))")
     void annotatedMethod() {}
 
-    @Pointcut("execution(public * (" + ANY + " *).*(..))"
+    // AspectJ lets a subclass inherit only an annotation that is named alone.
+    @Pointcut("execution(public * (@io.limiter.spring.RateLimited *).*(..))"
+            + " || execution(public * (@io.limiter.spring.RateLimited.List *).*(..))"
             + " || execution(public * (@(" + ANY + " *) *).*(..))"
             + " || execution(public * (@(@(" + ANY + " *) *) *).*(..))")
     void methodOfAnnotatedClass() {}
