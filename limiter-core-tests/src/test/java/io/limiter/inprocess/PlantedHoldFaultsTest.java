@@ -63,13 +63,13 @@ class PlantedHoldFaultsTest {
 
     private static final String STATE = """
             a reset that keeps records ##             reserved = null;\\n ##
+            calls that give nothing back ## || reserved != null && reserved.lastKept() > Long.MIN_VALUE ##
             """;
 
     private static final String FIXED_WINDOW_STATE = """
             any window ## end > now && end == window && count > 0 ## end > now && count > 0
             no bound of a debt ## Math.min(permits, Math.max(0, 2 * limit.permits() - counted)) ## permits
             a window anew ## counted > 0 || freed ? end ## counted > 0 ? end
-            looks that write ## if (take && charge.permits() > 0) { ## if (true) {
             """;
 
     private static final String TOKEN_BUCKET_STATE = """
@@ -78,10 +78,10 @@ class PlantedHoldFaultsTest {
             told too early ## return last - now + ceilDiv ## return ceilDiv
             no bound of a debt ## long charged = Math.min(permits, chargeable); ## long charged = permits;
             a debt of a larger plan ## whole < 0 ? -burst * unit : burst * unit ## whole < 0 ? whole * unit : burst * unit
-            looks that write ## if (take && charge.permits() > 0) { ## if (true) {
             """;
 
     private static final String TRANSACTION = """
+            looks that write ## if (counts && check.charge.permits() > 0) { ## if (true) {
             no room for it ## check.verdict = check.waitForRoom == 0 ? check.verdict : State.Verdict.DENIES; ##
             """;
 
