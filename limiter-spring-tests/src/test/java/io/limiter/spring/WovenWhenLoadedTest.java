@@ -54,6 +54,6 @@ class WovenWhenLoadedTest {
                 .start();
         String said = new String(jvm.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, jvm.waitFor(), said);
-        assertTrue(said.endsWith("8 passed" + System.lineSeparator()), said);
+        assertTrue(said.endsWith("9 passed" + System.lineSeparator()), said);
     }
 }

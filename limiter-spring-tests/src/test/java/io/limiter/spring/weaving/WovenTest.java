@@ -219,6 +219,29 @@ class WovenTest {
         }
     }
 
+    @RateLimited(value = "one", key = "#p0")
+    static class Whole {
+        public String call(String text) {
+            return text;
+        }
+    }
+
+    static class Part extends Whole {
+        public String more(String text) {
+            return text;
+        }
+    }
+
+    @Test
+    void aClassHasTheAnnotationOfItsSuperclass() {
+        try (Limiter limiter = limiter();
+                RateLimiting used = RateLimiting.use(limiter)) {
+            assertNotNull(used);
+            assertEquals(1, passes(3, () -> new Part().more("a")));
+            assertEquals(1, passes(3, () -> new Part().call("b")));
+        }
+    }
+
     @Test
     void aMethodThatCallsItselfIsDecidedEachTime() {
         try (Limiter limiter = limiter();
