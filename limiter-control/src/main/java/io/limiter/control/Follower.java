@@ -245,9 +245,12 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         Set<String> named =
                 Stream.concat(come.stream(), gone.stream()).map(Entry::policy).collect(Collectors.toSet());
         // Calls that wait ask again; a switch for all policies names none.
-        limiter.policies().values().stream()
-                .filter(policy -> named.contains("") || named.contains(policy.name()))
-                .forEach(limiter.rateLimiter()::announce);
+        // Else those of before a reload could be announced after those of now.
+        synchronized (limiter) {
+            limiter.policies().values().stream()
+                    .filter(policy -> named.contains("") || named.contains(policy.name()))
+                    .forEach(limiter.rateLimiter()::announce);
+        }
     }
 
     /** What makes calls uncounted is a warning. */

@@ -101,6 +101,20 @@ class HeldAttackTest {
         });
     }
 
+    /** Else callers who only see the quota of another limit would fill its records, which only their time would empty. */
+    @ParameterizedTest(name = "{0} on {1}")
+    @MethodSource("limitsAndBackends")
+    void aChargeOfNothingIsNotRecorded(Limit limit, TestedBackend tested) throws Exception {
+        on(limit, tested, (limiter, backend, policy, time) -> {
+            Policy few = Policy.of("few", limit).withHolds(1);
+            assertTrue(limiter.tryAcquire(few, KEY, 1).allowed());
+            for (int i = 0; i < 3; i++) {
+                List<Charge> charges = List.of(new Charge(policy, KEY, 1), new Charge(few, KEY, 0));
+                assertTrue(limiter.reserve(charges, TTL).allowed());
+            }
+        });
+    }
+
     /** By many threads at once, in time and late. */
     @ParameterizedTest(name = "{0} on {1}")
     @MethodSource("limitsAndBackends")

@@ -86,7 +86,8 @@ public final class RateLimiters {
         }
 
         /**
-         * Runs stages that depend on an asynchronous answer; by default the common pool, which also runs what it refuses.
+         * Runs stages that depend on an asynchronous answer, such as the turn of a call that waits; by default the common pool, which
+         * also runs what it refuses. Its threads must not all wait in {@link RateLimiter#acquire}: nothing would end their waits.
          */
         public Builder executor(Executor completions) {
             Objects.requireNonNull(completions, "executor");

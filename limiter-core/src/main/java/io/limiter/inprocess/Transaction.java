@@ -62,8 +62,10 @@ final class Transaction {
             this.limit = limit;
             this.name = name;
             this.isBlock = limit.algorithm() == Algorithm.BLOCK;
-            this.isReserved =
-                    reserves && charge.policy().holds() > 0 && limit.algorithm().takesHolds();
+            this.isReserved = reserves
+                    && charge.permits() > 0
+                    && charge.policy().holds() > 0
+                    && limit.algorithm().takesHolds();
         }
 
         boolean isAllowed() {
