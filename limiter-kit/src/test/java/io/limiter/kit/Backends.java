@@ -1,12 +1,14 @@
 package io.limiter.kit;
 
 import io.lettuce.core.RedisURI;
+import io.limiter.Backend.Health;
 import io.limiter.RateLimiter;
 import io.limiter.TimeSource;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -90,12 +92,16 @@ public final class Backends {
         return InProcessBackend.builder().timeSource(time).build();
     }
 
-    /** Builds it and waits for its connection. */
+    /** Builds it and waits until each of its masters has answered: on a busy machine one may miss the test of the beginning. */
     public static RedisBackend connected(RedisBackend.Builder builder) {
         RedisBackend backend = builder.build();
         if (!backend.awaitConnected(Duration.ofSeconds(60))) {
             throw new AssertionError("no connection to a test's Redis within 60 s");
         }
+        Await.until(
+                "no master is silent",
+                () -> Collections.disjoint(
+                        backend.health().servers().values(), List.of(Health.State.SUSPECT, Health.State.AWAY)));
         return backend;
     }
 

@@ -42,7 +42,7 @@ public final class SeenScripts implements AutoCloseable {
         int from = awaitMarkers();
         work.run();
         int to = awaitMarkers();
-        return seen.subList(from, to).stream()
+        return List.copyOf(seen).subList(from, to).stream()
                 .filter(line -> line.contains("\"EVAL") && line.contains(prefix) && !line.contains(" lua]"))
                 .filter(line -> !line.contains(prefix + "limiter-"))
                 .toList();

@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Pages;
 import java.io.IOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -137,18 +140,35 @@ class PagesShapeTest {
     @Test
     void everyPageThatSourcesNameExists() throws IOException {
         Set<String> missing = new TreeSet<>();
-        try (Stream<Path> files = Files.walk(Pages.root())) {
-            for (Path file : files.filter(one -> one.toString().matches(".*/src/.*\\.(java|yml|xml|properties)"))
-                    .filter(one -> !one.toString().contains("/target/"))
-                    .toList()) {
-                Pattern.compile("\\b(?:docs|design)/[\\w/-]+\\.(?:md|yml|json)")
-                        .matcher(Files.readString(file))
-                        .results()
-                        .map(MatchResult::group)
-                        .filter(page -> !Files.exists(Pages.root().resolve(page)))
-                        .forEach(page -> missing.add(Pages.name(file) + " names " + page));
-            }
+        for (Path file : sources()) {
+            Pattern.compile("\\b(?:docs|design)/[\\w/-]+\\.(?:md|yml|json)")
+                    .matcher(Files.readString(file))
+                    .results()
+                    .map(MatchResult::group)
+                    .filter(page -> !Files.exists(Pages.root().resolve(page)))
+                    .forEach(page -> missing.add(Pages.name(file) + " names " + page));
         }
         assertEquals(Set.of(), missing);
+    }
+
+    private static List<Path> sources() throws IOException {
+        List<Path> sources = new ArrayList<>();
+        Files.walkFileTree(Pages.root(), new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+                // Tests of other modules delete files below target meanwhile.
+                return folder.endsWith("target") ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                if (file.toString().matches(".*/src/.*\\.(java|yml|xml|properties)")) {
+                    sources.add(file);
+                }
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        assertTrue(sources.size() > 1_000, "found " + sources.size());
+        return sources;
     }
 }
