@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
 import io.limiter.Backend;
+import io.limiter.Backend.Health;
 import io.limiter.Decision;
 import io.limiter.Limit;
 import io.limiter.ManualTime;
@@ -17,6 +18,7 @@ import io.limiter.RateLimiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Facts;
 import io.limiter.kit.LogLines;
@@ -29,6 +31,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -202,6 +205,15 @@ class LimiterTest {
 
     private static void assertDecides(Map<String, String> redis) throws IOException {
         try (Limiter limiter = Limiter.start(config(VOTE, redis))) {
+            // One of several masters may have missed the test of the beginning.
+            Await.until(
+                    "all masters answer",
+                    () -> Set.of(Health.State.ANSWERS)
+                            .containsAll(limiter.rateLimiter()
+                                    .monitor()
+                                    .health()
+                                    .servers()
+                                    .values()));
             assertEquals(3, passes(limiter, Decision.Source.REDIS));
         }
     }

@@ -18,6 +18,7 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
+import io.limiter.kit.Await;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.Looks;
 import java.time.Duration;
@@ -27,7 +28,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -260,7 +260,10 @@ class BackendRateLimiterTest {
     void anInterruptIsKeptAndTheAnswerStillComes() {
         AskedBackend slow = slow();
         Thread.currentThread().interrupt();
-        CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS).execute(slow::answer);
+        CompletableFuture.runAsync(() -> {
+            Await.until("it is asked", () -> !slow.heldBack.isEmpty());
+            slow.answer();
+        });
         assertEquals(Decision.Source.IN_PROCESS, ask(RateLimiters.on(slow), ALLOW));
         assertTrue(Thread.interrupted());
     }

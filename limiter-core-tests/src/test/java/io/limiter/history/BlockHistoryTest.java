@@ -14,7 +14,6 @@ import io.limiter.history.BlockHistory.Seen;
 import io.limiter.kit.AtOnce;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisClientKind;
-import io.limiter.kit.RedisServers;
 import io.limiter.kit.Repeats;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,11 +58,7 @@ class BlockHistoryTest {
     }
 
     private static RateLimiter instance(RedisClientKind client, String prefix, Duration maxAge) {
-        return Backends.limiter(client.builder()
-                .prefix(prefix)
-                .address(RedisServers.single())
-                .deadline(Duration.ofSeconds(30))
-                .denialMaxAge(maxAge));
+        return Backends.limiter(client.single().prefix(prefix).denialMaxAge(maxAge));
     }
 
     /** The calls of each key. */

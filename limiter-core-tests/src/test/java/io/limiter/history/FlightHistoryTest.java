@@ -19,7 +19,6 @@ import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisClientKind;
-import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -65,8 +64,7 @@ class FlightHistoryTest {
     }
 
     private RedisBackend backend(RedisClientKind client) {
-        return Backends.connected(
-                client.builder().prefix(prefix).address(RedisServers.single()).deadline(Duration.ofSeconds(30)));
+        return Backends.connected(client.single().prefix(prefix));
     }
 
     /** The calls, and what is left in flight at the end. */

@@ -11,7 +11,6 @@ import io.limiter.history.Event.Answer;
 import io.limiter.history.Event.Kind;
 import io.limiter.kit.Backends;
 import io.limiter.kit.RedisClientKind;
-import io.limiter.kit.RedisServers;
 import io.limiter.redis.RedisBackend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,12 +36,8 @@ class HistoryTest {
     private boolean isCluster;
 
     private RedisBackend backend(RedisClientKind client) {
-        RedisBackend.Builder builder = client.builder();
         return Backends.connected(
-                (isCluster ? builder.cluster(RedisServers.cluster()) : builder.address(RedisServers.single()))
-                        .prefix(prefix)
-                        .deadline(Duration.ofSeconds(30))
-                        .denialMaxAge(MAX_AGE));
+                (isCluster ? client.cluster() : client.single()).prefix(prefix).denialMaxAge(MAX_AGE));
     }
 
     private static List<Event> run(Backend first, Backend second, Duration lasts, long seed) throws Exception {

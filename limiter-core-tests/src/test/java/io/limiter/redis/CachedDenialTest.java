@@ -54,13 +54,21 @@ class CachedDenialTest {
     private final RateLimiter others = node(RedisServers.single());
 
     private RateLimiter node(String address) {
-        RateLimiter limiter = Backends.limiter(redis().address(address));
+        RateLimiter limiter = Backends.limiter(at(address));
         opened.add(limiter);
         return limiter;
     }
 
+    private RedisBackend.Builder at(String address) {
+        return like(Backends.at(address));
+    }
+
     private RedisBackend.Builder redis() {
-        return Backends.redis().prefix(prefix).timeSource(time).denialMaxAge(MAX_AGE);
+        return like(Backends.redis());
+    }
+
+    private RedisBackend.Builder like(RedisBackend.Builder builder) {
+        return builder.prefix(prefix).timeSource(time).denialMaxAge(MAX_AGE);
     }
 
     @AfterEach
@@ -118,7 +126,7 @@ class CachedDenialTest {
         String text = "limiter.backend = redis\nlimiter.redis.address = " + RedisServers.single()
                 + "\nlimiter.redis.startup-wait = 60s\nlimiter.policies.p.limits = %d/1h fixed\n";
         LimiterConfig few = Configs.of(text.formatted(2));
-        try (Limiter limiter = Limiter.start(few, Backends.connected(redis().address(RedisServers.single())))) {
+        try (Limiter limiter = Limiter.start(few, Backends.connected(at(RedisServers.single())))) {
             limiter.tryAcquire("p", KEY, 2);
             is(REDIS, false, limiter.tryAcquire("p", KEY, 1));
             is(CACHED_DENIAL, false, limiter.tryAcquire("p", KEY, 1));
@@ -151,7 +159,7 @@ class CachedDenialTest {
 
     @Test
     void aClosedBackendKnowsNothing() {
-        RedisBackend backend = Backends.connected(redis().address(RedisServers.single()));
+        RedisBackend backend = Backends.connected(at(RedisServers.single()));
         Policy policy = policy(Algorithm.FIXED_WINDOW, 1, PERIOD);
         List<Charge> charges = List.of(new Charge(policy, KEY, 1));
         for (int i = 0; i < 3; i++) {

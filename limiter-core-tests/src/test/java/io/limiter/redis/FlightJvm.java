@@ -13,7 +13,7 @@ import java.time.Duration;
 final class FlightJvm {
     static final String HOLDS = "holds all";
     static final long LIMIT = 3;
-    static final Duration HOLD = Duration.ofSeconds(2);
+    static final Duration HOLD = Duration.ofSeconds(12);
     static final Policy POLICY =
             Policy.of("killed", Limit.concurrent(LIMIT, HOLD)).withFailureMode(FailureMode.DENY);
 
@@ -21,8 +21,7 @@ final class FlightJvm {
 
     /** Arguments: address, prefix. */
     public static void main(String[] arguments) throws IOException {
-        try (RateLimiter limiter =
-                Backends.limiter(Backends.redis().address(arguments[0]).prefix(arguments[1]))) {
+        try (RateLimiter limiter = Backends.limiter(Backends.at(arguments[0]).prefix(arguments[1]))) {
             if (limiter.enter(POLICY, PartitionKey.of("key"), LIMIT).allowed()) {
                 System.out.println(HOLDS);
             }

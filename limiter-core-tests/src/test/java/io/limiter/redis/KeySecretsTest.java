@@ -1,6 +1,7 @@
 package io.limiter.redis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -50,10 +51,11 @@ class KeySecretsTest {
             assertEquals(List.of(), same.health().findings());
             try (LogLines log = new LogLines("io.limiter.redis.SelfTest", Level.INFO).about("RL-235");
                     RedisBackend without = instance(cluster, KeyHash.PLAIN)) {
-                assertEquals(
-                        1, without.health().findings().size(), without.health().toString());
+                // A master of the cluster may have missed the test of the beginning, and the others may look again
+                // meanwhile.
+                Await.until("it is found", () -> without.health().findings().size() == 1);
                 assertTrue(without.health().findings().get(0).startsWith("RL-235 Redis at "));
-                assertEquals(1, log.of(Level.WARN, "RL-235").size());
+                assertFalse(log.of(Level.WARN, "RL-235").isEmpty());
                 assertTrue(!log.toString().contains(SECRET));
             }
         }

@@ -14,7 +14,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 /** Calls to a key that is still on a master from which its slot moves away: there a key that is gone can't be written again. */
 class MovingSlotTest {
     private static final long START = 1_800_000_000_000_000L;
-    private static final long PERIOD = 1_000_000;
+    private static final long PERIOD = 3_600_000_000L;
 
     /** What a key holds when everything has expired, and it has not. */
     @ParameterizedTest

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 
 /** The one list of the backends that keep the contract. */
 public final class Backends {
@@ -79,7 +80,27 @@ public final class Backends {
 
     /** The same on {@link RedisServers#single}, by a client of its own. */
     public static RedisBackend.Builder single() {
-        return redis().address(RedisServers.single());
+        return at(RedisServers.single());
+    }
+
+    /**
+     * A Redis backend whose client is its own, and as patient as that of {@link #shared}: the limiter's own would give up a connection,
+     * and the calls on it, when Redis or this JVM does nothing for 1.5 s.
+     */
+    public static RedisBackend.Builder at(String address) {
+        return redis().config(SharedClients.config(address));
+    }
+
+    /** The same, and it never gives up a connection. */
+    public static RedisBackend.Builder withoutPings(String address) {
+        Config config = SharedClients.config(address);
+        config.useSingleServer().setPingConnectionInterval(0);
+        return redis().config(config);
+    }
+
+    /** As {@link #shared}, on {@link RedisServers#cluster}. */
+    public static RedisBackend.Builder sharedCluster() {
+        return redis().client(SharedClients.cluster());
     }
 
     /** A limiter on a backend that is connected. To close it closes the backend. */

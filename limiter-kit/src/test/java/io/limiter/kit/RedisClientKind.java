@@ -15,4 +15,16 @@ public enum RedisClientKind {
                 ? RedisBackend.builder().redisson()
                 : RedisBackend.builder().lettuce();
     }
+
+    /** On {@link RedisServers#single}, by a client that gives up no connection because the machine is busy. */
+    public RedisBackend.Builder single() {
+        return this == REDISSON ? Backends.single() : Backends.lettuce();
+    }
+
+    /** The same on {@link RedisServers#cluster}. */
+    public RedisBackend.Builder cluster() {
+        return this == REDISSON
+                ? Backends.sharedCluster()
+                : Backends.redis().lettuce().cluster(RedisServers.cluster());
+    }
 }

@@ -74,14 +74,31 @@ final class SharedClients {
     }
 
     private static RedissonClient single(String server) {
-        return at(
-                server,
-                (config, address) -> setTimes(config.useSingleServer()
-                        .setAddress(address)
-                        .setConnectionPoolSize(CONNECTIONS)
-                        .setConnectionMinimumIdleSize(1)
-                        .setSubscriptionConnectionPoolSize(1)
-                        .setSubscriptionConnectionMinimumIdleSize(0)));
+        return at(server, SharedClients::setSingle);
+    }
+
+    private static void setSingle(Config config, String address) {
+        setTimes(config.useSingleServer()
+                .setAddress(address)
+                .setConnectionPoolSize(CONNECTIONS)
+                .setConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionPoolSize(1)
+                .setSubscriptionConnectionMinimumIdleSize(0));
+    }
+
+    /** The same for a client of its own. */
+    static Config config(String address) {
+        Config config = config();
+        setSingle(config, address);
+        return config;
+    }
+
+    private static Config config() {
+        return new Config()
+                .setThreads(2)
+                .setNettyThreads(2)
+                .setCodec(StringCodec.INSTANCE)
+                .setUseThreadClassLoader(false);
     }
 
     private static void setMastersOnly(BaseMasterSlaveServersConfig<?> servers) {
@@ -105,11 +122,7 @@ final class SharedClients {
     /** The client of this address, made when it is first asked for. */
     private static RedissonClient at(String server, BiConsumer<Config, String> servers) {
         return MADE.computeIfAbsent(server, address -> {
-            Config config = new Config()
-                    .setThreads(2)
-                    .setNettyThreads(2)
-                    .setCodec(StringCodec.INSTANCE)
-                    .setUseThreadClassLoader(false);
+            Config config = config();
             servers.accept(config, address);
             RedissonClient client = Redisson.create(config);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> client.shutdown(0, 2, TimeUnit.SECONDS)));

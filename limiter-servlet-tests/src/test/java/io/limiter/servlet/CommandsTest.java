@@ -15,6 +15,7 @@ import io.limiter.kit.RedisServers;
 import io.limiter.kit.SeenScripts;
 import io.limiter.rule.PlanResolver;
 import io.limiter.servlet.WebServer.Answer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ class CommandsTest extends Served {
             limiter.rules.addr.path = /*
             limiter.rules.addr.limits = 14/1h
             limiter.rules.addr.on-failure = deny
-            limiter.plan-lookup.wait = 5s
+            limiter.plan-lookup.wait = 10s
             limiter.plan-lookup.expiry = 1h
             """.formatted(Plans.class.getName());
 
@@ -102,8 +103,8 @@ class CommandsTest extends Served {
     @Test
     void aPlanThatIsCachedCostsNoCommandMore() {
         String prefix = "commands-plan";
-        try (RateLimiter limiter =
-                        RateLimiters.on(Backends.connected(Backends.shared().prefix(prefix)));
+        try (RateLimiter limiter = RateLimiters.on(
+                        Backends.connected(Backends.shared().prefix(prefix).denialMaxAge(Duration.ofMinutes(1))));
                 SeenScripts seen = new SeenScripts(prefix, List.of(RedisServers.singlePort()));
                 Container server = Container.Kind.TOMCAT.serve(
                         directory, WebServer.limiter(limiter, LOOKED_UP), Answer.text("ok"))) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 class InFlightAttackTest extends Served {
     private static final int LIMIT = 2;
     private static final int NEVER_IDLE_MILLIS = 3_600_000;
-    private static final int SHORT_IDLE_MILLIS = 200;
+    private static final int SHORT_IDLE_MILLIS = 2_000;
     private static final String RULES = """
             limiter.rules.api.path = /*
             limiter.rules.api.key = header:X-Client

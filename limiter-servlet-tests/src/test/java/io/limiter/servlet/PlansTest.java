@@ -24,7 +24,7 @@ class PlansTest extends Served {
             limiter.rules.api.default-plan = free
             """;
     private static final String BY_KEY = PLANS.replace("header:X-Plan", Lookup.class.getName())
-            + "limiter.rules.api.key = header:X-Api-Key\nlimiter.plan-lookup.wait = 5s\n";
+            + "limiter.rules.api.key = header:X-Api-Key\nlimiter.plan-lookup.wait = 10s\n";
 
     private final Lookup lookup = new Lookup();
     private Limiter configured;

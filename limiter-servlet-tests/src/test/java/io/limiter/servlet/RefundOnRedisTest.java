@@ -15,9 +15,7 @@ import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.SeenScripts;
-import io.limiter.redis.RedisBackend;
 import io.limiter.servlet.WebServer.Answer;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -96,12 +94,7 @@ class RefundOnRedisTest extends Served {
         RedisServer redis = RedisServers.start(port);
         long pid = RedisServers.pid(port);
         String address = "redis://127.0.0.1:" + port;
-        RedisBackend backend = RedisBackend.builder()
-                .address(address)
-                .deadline(Duration.ofSeconds(30))
-                .build();
-        assertTrue(backend.awaitConnected(Duration.ofSeconds(60)));
-        Waiting waiting = new Waiting(backend);
+        Waiting waiting = new Waiting(Backends.connected(Backends.withoutPings(address)));
         try (RateLimiter limiter = RateLimiters.on(waiting);
                 Container server = kind.make(directory)
                         .filter("limiter", WebServer.limiter(limiter, RULES))

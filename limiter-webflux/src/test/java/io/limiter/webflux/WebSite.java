@@ -9,6 +9,7 @@ import io.limiter.kit.door.Tls;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.catalina.Context;
@@ -84,7 +85,7 @@ enum WebSite implements Door {
         DisposableServer running = server.bindAddress(() -> new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .handle(new ReactorHttpHandlerAdapter(handler))
                 .bindNow();
-        return new Server(running.port(), running::disposeNow);
+        return new Server(running.port(), () -> running.disposeNow(Duration.ofSeconds(60)));
     }
 
     /** A server of HTTP/2 and HTTP/1.1 over TLS. */

@@ -51,7 +51,8 @@ class BootPageTest {
     @Test
     void theFiveMinutes() throws IOException {
         List<String> yaml = Pages.blocks(START, "yaml");
-        try (BootSite site = start(yaml.get(0))) {
+        // A busy machine may need the ten seconds of the page for four calls.
+        try (BootSite site = start(yaml.get(0).replace("3/10s", "3/1000s"))) {
             assertEquals(List.of(200, 200, 200, 429), site.statuses(4, "POST", "/votes"));
         }
         try (BootSite site = start(yaml.get(0) + yaml.get(1).replace("limiter:\n", ""))) {

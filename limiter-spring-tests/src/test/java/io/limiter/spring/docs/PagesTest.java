@@ -92,7 +92,8 @@ class PagesTest {
     @Test
     void theFiveMinutes() throws Exception {
         Path properties = Path.of("target/test-classes/limiter.properties");
-        Files.writeString(properties, Pages.blocks(START, "properties").get(0));
+        // A busy machine may need the ten seconds of the page for four calls.
+        Files.writeString(properties, Pages.blocks(START, "properties").get(0).replace("3/10s", "3/1000s"));
         int port = RedisServers.freePort();
         System.setProperty("port", Integer.toString(port));
         Thread main = new Thread(() -> {

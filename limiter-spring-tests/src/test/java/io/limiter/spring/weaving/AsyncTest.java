@@ -27,7 +27,6 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.redisson.config.Config;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -224,14 +223,7 @@ class AsyncTest {
      * client's own pings would end the connection, and the calls on it, after 2 to 3 s.
      */
     private static Limited<Service> onRedis(Wire wire) {
-        Config withoutPings = new Config();
-        withoutPings
-                .useSingleServer()
-                .setAddress("redis://127.0.0.1:" + wire.port())
-                .setPingConnectionInterval(0)
-                .setConnectionMinimumIdleSize(1)
-                .setConnectionPoolSize(2);
-        Backend backend = Backends.connected(Backends.redis().config(withoutPings));
+        Backend backend = Backends.connected(Backends.withoutPings(wire.address()));
         Limited<Service> limited = Limited.of(Service.class, POLICY, RateLimiters.on(backend));
         assertEquals("done", limited.object().value("first"));
         limited.object().forget();

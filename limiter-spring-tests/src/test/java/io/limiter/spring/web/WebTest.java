@@ -182,7 +182,7 @@ class WebTest {
     @ValueSource(strings = {"/stage", "/mono"})
     void asynchronousControllersUnder64CallersOnOneThread(String path) throws Exception {
         try (Wire wire = Wire.to(RedisServers.singlePort())) {
-            Backend backend = Backends.connected(Backends.redis().address("redis://127.0.0.1:" + wire.port()));
+            Backend backend = Backends.connected(Backends.withoutPings(wire.address()));
             String config = "limiter.policies.shared.limits = " + LIMIT + "/1h\n";
             try (Site site = Site.start(folder, RateLimiters.on(backend), config, Later.class)) {
                 wire.cut();
