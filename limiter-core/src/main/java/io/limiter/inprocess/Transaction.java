@@ -62,10 +62,8 @@ final class Transaction {
             this.limit = limit;
             this.name = name;
             this.isBlock = limit.algorithm() == Algorithm.BLOCK;
-            this.isReserved = reserves
-                    && charge.permits() > 0
-                    && charge.policy().holds() > 0
-                    && limit.algorithm().takesHolds();
+            this.isReserved =
+                    reserves && charge.policy().holds() > 0 && limit.algorithm().takesHolds();
         }
 
         boolean isAllowed() {
@@ -113,8 +111,9 @@ final class Transaction {
         this.counts = mode != Mode.LOOK;
         this.take = mode == Mode.TAKE;
         for (Charge charge : charges) {
+            boolean reserves = terms != null && charge.permits() > 0;
             for (Limit limit : charge.policy().limits()) {
-                checks.add(new Check(charge.of(limit), limit, table.name(charge.policy(), limit), terms != null));
+                checks.add(new Check(charge.of(limit), limit, table.name(charge.policy(), limit), reserves));
             }
         }
     }

@@ -19,7 +19,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -139,11 +138,11 @@ final class LettuceTransport implements Transport {
     }
 
     private CompletableFuture<List<Object>> ask(Node node, List<String> words) {
-        return byOther(node, receiver -> new Errand(words, null, receiver));
+        return byOther(node, words, null);
     }
 
     /** By the other connection of a node, which is replaced if there is no answer in time: the network may have dropped it silently. */
-    private CompletableFuture<List<Object>> byOther(Node node, Function<Command.Receiver, Errand> errand) {
+    private CompletableFuture<List<Object>> byOther(Node node, List<?> words, @Nullable Command command) {
         CompletableFuture<List<Object>> answer = new CompletableFuture<>();
         Command.Receiver receiver = (reply, failure) -> {
             if (failure == null) {
@@ -152,7 +151,7 @@ final class LettuceTransport implements Transport {
                 answer.completeExceptionally(failure);
             }
         };
-        send(node.other, null, errand.apply(receiver), AGAIN);
+        send(node.other, null, new Errand(words, command, receiver), AGAIN);
         after(node.line.uri.getTimeout().toNanos() / 1_000, () -> {
             if (answer.completeExceptionally(new TimeoutException())) {
                 node.other.retire();
@@ -264,7 +263,7 @@ final class LettuceTransport implements Transport {
     @Override
     public void probe(Object master, Command command, Command.Receiver receiver) {
         Node node = (Node) master;
-        byOther(node, answer -> new Errand(command.words(), command, answer)).whenComplete((reply, failure) -> {
+        byOther(node, command.words(), command).whenComplete((reply, failure) -> {
             if (failure == null) {
                 node.line.retire();
             }
