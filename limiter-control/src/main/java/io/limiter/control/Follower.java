@@ -245,7 +245,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
         Set<String> named =
                 Stream.concat(come.stream(), gone.stream()).map(Entry::policy).collect(Collectors.toSet());
         // Calls that wait ask again; a switch for all policies names none.
-        // Else those of before a reload could be announced after those of now.
+        // Under its lock: else those of before a reload could be announced after those of now.
         synchronized (limiter) {
             limiter.policies().values().stream()
                     .filter(policy -> named.contains("") || named.contains(policy.name()))

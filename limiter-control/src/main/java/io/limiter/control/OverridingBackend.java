@@ -197,7 +197,7 @@ final class OverridingBackend extends ForwardingBackend {
         } catch (IllegalArgumentException unfit) {
             if (UNFIT.tryPass()) {
                 LOG.warn(
-                        "RL-508 the override '{}' of policy '{}' does not fit it, so the policy's own limits apply: {}",
+                        "RL-508 override '{}' does not fit policy '{}', whose own limits apply: {}. Logged once a minute",
                         one.to(),
                         policy.name(),
                         unfit.getMessage());

@@ -171,7 +171,7 @@ class CachedDenialTest {
 
     @Test
     void inAClusterChargesOfSeveralSlotsAreKnownToo() {
-        try (RateLimiter limiter = Backends.limiter(redis().cluster(RedisServers.cluster()))) {
+        try (RateLimiter limiter = Backends.limiter(like(Backends.sharedCluster()))) {
             Policy one = Policy.of("one", Limit.fixedWindow(1, PERIOD));
             Policy two = Policy.of("two", Limit.fixedWindow(9, PERIOD));
             List<Charge> both = List.of(new Charge(two, KEY, 1), new Charge(one, KEY, 1));

@@ -143,7 +143,7 @@ class FlightsOnRedisTest {
     /** Of keys in many slots, which one command may have: what a call holds stands behind the form of its batch. */
     @Test
     void aBatchOfSeveralSlotsMayBeginWithACallThatHoldsNothing() {
-        RateLimiter one = open(Backends.redis().cluster(RedisServers.cluster()));
+        RateLimiter one = open(Backends.sharedCluster());
         List<PermitRequest> requests = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             PartitionKey key = PartitionKey.of("key" + i);

@@ -223,7 +223,7 @@ class ConfigInCodeTest {
     void nobodyIsKnownBeforeAuthentication() {
         assertEquals(
                 List.of(
-                        "RL-146 limiter.rules.r.position = before-authentication: before authentication no user is known, so neither a key,"
+                        "RL-146 limiter.rules.r.position = before-authentication: before authentication no user is known, so neither a key, a member,"
                                 + " an exemption nor a plan can need one; write limiter.rules.r.position = after-authentication, or"
                                 + " remove this line"),
                 problems("/x", "rules.r.key", "ip + user", "rules.r.position", "before-authentication"));

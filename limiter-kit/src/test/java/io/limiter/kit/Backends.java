@@ -29,7 +29,7 @@ public final class Backends {
     private static final TestedBackend LETTUCE =
             new TestedBackend("lettuce-single", time -> connected(lettuce().timeSource(time)));
     private static final TestedBackend LETTUCE_CLUSTER = new TestedBackend(
-            "lettuce-cluster", time -> connected(OnLettuce.cluster().timeSource(time)));
+            "lettuce-cluster", time -> connected(lettuceCluster().timeSource(time)));
 
     private Backends() {}
 
@@ -66,6 +66,11 @@ public final class Backends {
     /** The same over Lettuce. */
     public static RedisBackend.Builder lettuce() {
         return OnLettuce.single();
+    }
+
+    /** The same on {@link RedisServers#cluster}. */
+    public static RedisBackend.Builder lettuceCluster() {
+        return OnLettuce.cluster();
     }
 
     /** A Redis backend whose keys no other test has. */

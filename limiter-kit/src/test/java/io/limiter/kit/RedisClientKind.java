@@ -23,8 +23,6 @@ public enum RedisClientKind {
 
     /** The same on {@link RedisServers#cluster}. */
     public RedisBackend.Builder cluster() {
-        return this == REDISSON
-                ? Backends.sharedCluster()
-                : Backends.redis().lettuce().cluster(RedisServers.cluster());
+        return this == REDISSON ? Backends.sharedCluster() : Backends.lettuceCluster();
     }
 }

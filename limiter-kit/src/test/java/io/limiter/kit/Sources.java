@@ -14,7 +14,12 @@ public final class Sources {
 
     /** Their paths from the folder of a module: {@code ../limiter-core/pom.xml}, sorted. */
     public static List<Path> all() {
-        return below(new File("..")).map(File::toPath).sorted().toList();
+        return below(Path.of(".."));
+    }
+
+    /** Those in a folder. */
+    public static List<Path> below(Path folder) {
+        return below(folder.toFile()).map(File::toPath).sorted().toList();
     }
 
     /** A file itself; nothing of a folder that is gone. */

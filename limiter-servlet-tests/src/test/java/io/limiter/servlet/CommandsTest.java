@@ -66,7 +66,7 @@ class CommandsTest extends Served {
         PartitionKey address = PartitionKey.of("127.0.0.1");
         String prefix = "commands-" + kind;
         try (RateLimiter limiter = RateLimiters.on(
-                        Backends.connected(Backends.redis().prefix(prefix).cluster(RedisServers.cluster())));
+                        Backends.connected(Backends.sharedCluster().prefix(prefix)));
                 SeenScripts seen = new SeenScripts(prefix, RedisServers.clusterPorts());
                 Container server = kind.serve(directory, WebServer.limiter(limiter, rules), Answer.text("ok"))) {
             for (int i = 1; i <= 2; i++) {

@@ -4,12 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.kit.Pages;
+import io.limiter.kit.Sources;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -140,7 +138,11 @@ class PagesShapeTest {
     @Test
     void everyPageThatSourcesNameExists() throws IOException {
         Set<String> missing = new TreeSet<>();
-        for (Path file : sources()) {
+        List<Path> sources = Sources.below(Pages.root()).stream()
+                .filter(file -> file.toString().matches(".*/src/.*\\.(java|yml|xml|properties)"))
+                .toList();
+        assertTrue(sources.size() > 1_000, "found " + sources.size());
+        for (Path file : sources) {
             Pattern.compile("\\b(?:docs|design)/[\\w/-]+\\.(?:md|yml|json)")
                     .matcher(Files.readString(file))
                     .results()
@@ -149,26 +151,5 @@ class PagesShapeTest {
                     .forEach(page -> missing.add(Pages.name(file) + " names " + page));
         }
         assertEquals(Set.of(), missing);
-    }
-
-    private static List<Path> sources() throws IOException {
-        List<Path> sources = new ArrayList<>();
-        Files.walkFileTree(Pages.root(), new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                // Tests of other modules delete files below target meanwhile.
-                return folder.endsWith("target") ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().matches(".*/src/.*\\.(java|yml|xml|properties)")) {
-                    sources.add(file);
-                }
-                return FileVisitResult.CONTINUE;
-            }
-        });
-        assertTrue(sources.size() > 1_000, "found " + sources.size());
-        return sources;
     }
 }

@@ -137,7 +137,7 @@ final class RuleParser {
                 here + "position",
                 rule.position() == Position.AFTER_AUTHENTICATION
                         || Position.of(rule.key(), rule.scope(), charging) == rule.position(),
-                "RL-146 before authentication no user is known, so neither a key, an exemption nor a plan can need one; write "
+                "RL-146 before authentication no user is known, so neither a key, a member, an exemption nor a plan can need one; write "
                         + here + "position = after-authentication, or remove this line");
     }
 
