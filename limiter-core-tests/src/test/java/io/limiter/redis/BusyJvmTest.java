@@ -58,10 +58,10 @@ class BusyJvmTest extends StartingRedis {
             heldUp.await();
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(1_500);
             Map<Decision.Source, Integer> sources = new EnumMap<>(Decision.Source.class);
-            while (System.nanoTime() < end) {
+            do {
                 sources.merge(limiter.tryAcquire(OPEN, KEY, 1).source(), 1, Integer::sum);
                 LockSupport.parkNanos(1_000_000);
-            }
+            } while (System.nanoTime() < end);
             assertEquals(Set.of(Decision.Source.LOCAL_FALLBACK), sources.keySet(), log.toString());
             assertFalse(backend.health().isAway(), backend.health().toString());
             release.complete(null);

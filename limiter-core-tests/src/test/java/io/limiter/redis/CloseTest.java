@@ -73,10 +73,11 @@ class CloseTest {
                     assertFalse(asked(limiter).isEmpty());
                     assertTrue(newThreads(before).size() <= 10, "threads: " + newThreads(before));
                 }
-                assertTrue(
-                        newThreads(before).stream()
-                                .noneMatch(thread -> thread.getName().startsWith("limiter-redis")),
-                        "our own threads have ended when it is closed");
+                // Closing waits for them for 2 s.
+                Await.until(
+                        "our own threads have ended",
+                        () -> newThreads(before).stream()
+                                .noneMatch(thread -> thread.getName().startsWith("limiter-redis")));
             }
             Await.until(
                     "all connections but this test's are closed",

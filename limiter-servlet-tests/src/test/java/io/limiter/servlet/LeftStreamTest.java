@@ -128,7 +128,7 @@ class LeftStreamTest {
     @EnumSource(Container.Kind.class)
     void itPaysWhatItsWorkHasTold(Container.Kind site) throws Exception {
         Answer tells = (request, response) -> {
-            request.startAsync().setTimeout(1_000);
+            request.startAsync().setTimeout(5_000);
             request.setAttribute("tokens-used", 7_000);
             response.getWriter().write("begun");
             response.flushBuffer();

@@ -39,9 +39,9 @@ class VoteServerTest {
     void of100VotesAtOnceThreePassAndAfterRetryAfterOneMore() throws Exception {
         List<Answer> answers = Caller.burst(100, "POST", "/api/votes?for=tea", port);
 
-        assertEquals(3, Caller.with(200, answers).size());
+        int passed = passed(3, answers);
         List<Answer> denied = Caller.with(429, answers);
-        assertEquals(97, denied.size());
+        assertEquals(100 - passed, denied.size());
         for (Answer answer : denied) {
             // Rounded up, it is 10 when nothing has passed since the votes, and one less with each second that has.
             assertTrue(
@@ -49,17 +49,19 @@ class VoteServerTest {
                     answer.retryAfter() + " s, answered after " + answer.seconds() + " s");
         }
 
-        HttpResponse<String> last = Caller.call("POST", "/api/votes?for=tea", port);
-        assertDenied(last, "vote", 10);
+        Answer last = denied.get(denied.size() - 1);
+        assertDenied(last.response(), "vote", 10);
         // The one wait in real time: a client that waits as long as Retry-After is allowed.
-        long seconds = last.headers().firstValueAsLong("Retry-After").orElseThrow();
+        long seconds = last.retryAfter();
         List<HttpResponse<String>> tries = new ArrayList<>();
         Await.until(Duration.ofSeconds(seconds), () -> "a vote is allowed", () -> {
             HttpResponse<String> vote = Caller.call("POST", "/api/votes?for=coffee", port);
             tries.add(vote);
             return vote.statusCode() == 200;
         });
-        assertEquals("{\"tea\":3,\"coffee\":1}", tries.get(tries.size() - 1).body());
+        assertEquals(
+                "{\"tea\":" + passed + ",\"coffee\":1}",
+                tries.get(tries.size() - 1).body());
 
         List<HttpResponse<String>> forNothing = new ArrayList<>();
         Await.until(Duration.ofSeconds(30), () -> "another is allowed", () -> {
@@ -77,10 +79,18 @@ class VoteServerTest {
     void eachPathIsDeniedAtItsLimit(String path, int limit, String name) {
         List<Answer> answers = Caller.burst(2 * limit, "GET", path, port);
 
-        assertEquals(limit, Caller.with(200, answers).size());
+        int passed = passed(limit, answers);
         List<Answer> denied = Caller.with(429, answers);
-        assertEquals(limit, denied.size());
+        assertEquals(2 * limit - passed, denied.size());
         denied.forEach(answer -> assertDenied(answer.response(), name, 10));
+    }
+
+    /** How many passed: the limit in ten seconds, and a busy machine may need more than ten for a burst. */
+    private static int passed(int limit, List<Answer> answers) {
+        int passed = Caller.with(200, answers).size();
+        long seconds = answers.stream().mapToLong(Answer::seconds).max().orElseThrow();
+        assertTrue(passed >= limit && passed <= limit * (1 + seconds / 10), passed + " passed in " + seconds + " s");
+        return passed;
     }
 
     private static void assertDenied(HttpResponse<String> denied, String name, long period) {

@@ -75,7 +75,7 @@ class ReloadedApplicationTest {
             write(YAML.formatted("1s", 5));
             Await.until("the new limit", () -> permits(site) == 5);
         }
-        assertEquals(0, watching(), "no thread stays");
+        Await.until("no thread stays", () -> watching() == 0);
     }
 
     @Test
