@@ -63,10 +63,6 @@ class CachedDenialTest {
         return like(Backends.at(address));
     }
 
-    private RedisBackend.Builder redis() {
-        return like(Backends.redis());
-    }
-
     private RedisBackend.Builder like(RedisBackend.Builder builder) {
         return builder.prefix(prefix).timeSource(time).denialMaxAge(MAX_AGE);
     }
@@ -188,7 +184,9 @@ class CachedDenialTest {
 
     @Test
     void itsAgeIsAMinuteAtMost() {
-        assertThrows(IllegalArgumentException.class, () -> redis().denialMaxAge(Duration.ofSeconds(61)));
-        assertThrows(IllegalArgumentException.class, () -> redis().denialMaxAge(Duration.ofMillis(-1)));
+        assertThrows(
+                IllegalArgumentException.class, () -> at(RedisServers.single()).denialMaxAge(Duration.ofSeconds(61)));
+        assertThrows(
+                IllegalArgumentException.class, () -> at(RedisServers.single()).denialMaxAge(Duration.ofMillis(-1)));
     }
 }

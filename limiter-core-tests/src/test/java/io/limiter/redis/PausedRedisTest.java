@@ -71,12 +71,8 @@ class PausedRedisTest {
     @Test
     void aCallIsAnsweredByItsDeadline() throws Exception {
         try (OwnRedis own = OwnRedis.start();
-                RedisBackend backend = Backends.connected(
-                        RedisBackend.builder().yaml("""
-                        singleServerConfig:
-                          address: redis://127.0.0.1:%d
-                          pingConnectionInterval: 0
-                        """.formatted(own.port)).deadline(Duration.ofMinutes(1)))) {
+                RedisBackend backend =
+                        Backends.connected(Backends.withoutPings(own.address()).deadline(Duration.ofMinutes(1)))) {
             own.pause();
             Policy quick = Policy.of("quick", Limit.fixedWindow(9, Duration.ofHours(1)))
                     .withDeadline(Duration.ofMillis(10));
