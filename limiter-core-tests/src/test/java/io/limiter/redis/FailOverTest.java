@@ -53,8 +53,6 @@ class FailOverTest {
                         .sentinel(RedisServers.MASTER, List.of("redis://127.0.0.1:" + sentinel))
                         .build();
                 RateLimiter limiter = RateLimiters.on(backend)) {
-            onSentinel.sentinelSet(
-                    RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
             Await.until(
                     "the sentinel knows the replica",
                     () -> onSentinel.sentinelReplicas(RedisServers.MASTER).stream()
@@ -68,6 +66,9 @@ class FailOverTest {
             onReplica.configSet("maxmemory", "100mb");
             onReplica.configSet("maxmemory-policy", "allkeys-lru");
             onReplica.scriptFlush();
+            // Not before: a busy machine keeps a master from its pings.
+            onSentinel.sentinelSet(
+                    RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
             master.kill();
             Await.until(
                     "the new master decides",

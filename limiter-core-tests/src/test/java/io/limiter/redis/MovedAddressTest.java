@@ -206,8 +206,6 @@ class MovedAddressTest {
         long pid = RedisServers.pid(first);
         int port = RedisServers.startSentinel(first);
         try (Jedis sentinel = RedisServers.jedis(port)) {
-            sentinel.sentinelSet(
-                    RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
             Await.until(
                     "the sentinel knows the replica",
                     () -> sentinel.sentinelReplicas(RedisServers.MASTER).stream()
@@ -221,6 +219,10 @@ class MovedAddressTest {
                     PartitionKey.of("client"),
                     isMaster("127.0.0.1", second),
                     () -> {
+                        // Not before: a busy machine keeps a master from its pings.
+                        sentinel.sentinelSet(
+                                RedisServers.MASTER,
+                                Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
                         old.end(pid);
                         if (old == Old.STAYS_AS_A_REPLICA) {
                             sentinel.sentinelFailover(RedisServers.MASTER);
@@ -234,8 +236,9 @@ class MovedAddressTest {
     @ParameterizedTest
     @MethodSource("oldsAndClients")
     void inACluster(Old old, RedisClientKind client) {
-        List<Integer> ports = RedisServers.startCluster(1_000);
-        int replica = RedisServers.startClusterReplica(ports, 1_000);
+        List<Integer> ports = RedisServers.startCluster();
+        int replica = RedisServers.startClusterReplica(ports, 60_000);
+        List<Integer> nodes = Stream.concat(ports.stream(), Stream.of(replica)).toList();
         long pid = RedisServers.pid(ports.get(0));
         PartitionKey key = IntStream.range(0, 1_000)
                 .mapToObj(i -> "client" + i)
@@ -246,6 +249,7 @@ class MovedAddressTest {
         try (Jedis next = RedisServers.jedis(replica)) {
             RedisBackend.Builder builder = client.builder().cluster(RedisServers.addresses(ports));
             measure("cluster, " + client, old, builder, key, isMaster("127.0.0.1", replica), () -> {
+                nodes.forEach(port -> configure(port, "cluster-node-timeout", "1000"));
                 old.end(pid);
                 if (old == Old.STAYS_AS_A_REPLICA) {
                     next.clusterFailover();
@@ -255,6 +259,12 @@ class MovedAddressTest {
             if (old == Old.IS_STOPPED) {
                 RedisServers.signal("CONT", pid);
             }
+        }
+    }
+
+    private static void configure(int port, String name, String value) {
+        try (Jedis node = RedisServers.jedis(port)) {
+            node.configSet(name, value);
         }
     }
 

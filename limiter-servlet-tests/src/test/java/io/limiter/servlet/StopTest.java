@@ -1,14 +1,11 @@
 package io.limiter.servlet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
-import io.limiter.http.internal.HeldPlaces;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Repeats;
@@ -25,7 +22,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
@@ -115,28 +111,6 @@ class StopTest extends Served {
             filter.stopHolding();
             assertAnswered(List.of(honest));
         }
-    }
-
-    /** Otherwise the server stops before it is held, and closes its connection. */
-    @Test
-    void theStopWaitsForARequestThatIsAboutToBeHeld() throws Exception {
-        String client = "192.0.2.1";
-        HeldPlaces held = new HeldPlaces(10);
-        assertTrue(held.tryEnter(client));
-        CompletableFuture<Void> stop = CompletableFuture.runAsync(held::close);
-        Await.until("it begins to stop", () -> {
-            boolean isOpen = held.tryEnter("192.0.2.2");
-            if (isOpen) {
-                held.leave("192.0.2.2");
-            }
-            return !isOpen;
-        });
-        assertThrows(TimeoutException.class, () -> stop.get(100, TimeUnit.MILLISECONDS));
-        held.leave(client);
-        stop.get(30, TimeUnit.SECONDS);
-        assertFalse(held.tryEnter(client), "it has stopped");
-        held.open();
-        assertTrue(held.tryEnter(client));
     }
 
     @Test

@@ -62,7 +62,7 @@ final class WaysToEnd {
                     work.to(request, response);
                     // Jetty 12.1 rarely loses a timeout that is over before the thread has left the request, without a
                     // filter too.
-                    request.startAsync().setTimeout(1_000);
+                    request.startAsync().setTimeout(2_000);
                 })
                 .servlet("/async-throw", (request, response) -> {
                     if (request.getAttribute("again") != null) {

@@ -111,7 +111,8 @@ public final class HeldPlaces {
         close(LONGEST_STOP);
     }
 
-    private void close(Duration longest) {
+    // Not private for the test that needs more time.
+    void close(Duration longest) {
         closed = true;
         forgetExit();
         all.forEach(Refusable::refuse);

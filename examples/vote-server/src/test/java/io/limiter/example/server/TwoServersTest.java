@@ -38,6 +38,8 @@ class TwoServersTest {
                 "LIMITER_REDIS_STARTUP_WAIT",
                 "60s",
                 "LIMITER_REDIS_DEADLINE",
+                "30s",
+                "LIMITER_RULES_VOTE_DEADLINE",
                 "30s");
         try (ServerProcess one = ServerProcess.start(environment);
                 ServerProcess other = ServerProcess.start(environment)) {
