@@ -20,14 +20,23 @@ import org.junit.jupiter.api.Test;
 /** What has made tests slow, or red on a busy machine, and may not come back. The sources of all tests are read, not those of limiter-kit. */
 class TestRulesTest {
     private static final Pattern DEADLINE =
-            Pattern.compile("\\.deadline\\(\\s*Duration\\.of(Millis|Seconds)\\(([0-9_]+)\\)");
+            Pattern.compile("(?:deadline|withDeadline|block|assertTimeoutPreemptively|until)"
+                    + "\\(\\s*Duration\\.of(Milli|Second)s\\(([0-9_]+)\\)");
+    private static final Pattern TIMEOUT = Pattern.compile("\\.\\w+\\(([0-9_]+), TimeUnit\\.(MILLI|)SECONDS\\)");
     private static final Pattern BOUND = Pattern.compile("nanoTime\\(\\) - \\w+ <=? ([0-9_]+)L?");
     private static final int SHORTEST_SECONDS = 30;
 
     private static final Pattern ADDRESS = Pattern.compile("limiter\\.redis\\.address.*RedisServers");
     /** Their subject is the deadline itself, or a Redis that does not answer. */
-    private static final Set<String> ABOUT_DEADLINES =
-            Set.of("CloseTest", "PausedRedisTest", "ReconnectionsTest", "SelfTestTest");
+    private static final Set<String> ABOUT_DEADLINES = Set.of(
+            "CachedDenialTest",
+            "CloseTest",
+            "DenialCacheTest",
+            "HeldPlacesTest",
+            "PausedRedisTest",
+            "ReconnectionsTest",
+            "SelfTestTest",
+            "ValuesTest");
     /** They own a client, because they change it, count its connections or close it. */
     private static final Set<String> WITH_A_CLIENT_OF_THEIR_OWN = Set.of(
             "BatchTest",
@@ -36,9 +45,12 @@ class TestRulesTest {
             "Crash",
             "FleetTest",
             "IncidentTest",
+            "LettuceTransportTest",
+            "MovedAddressTest",
             "PipelineTest",
             "RedisBackendTest",
             "RedissonBeansTest",
+            "SecuredRedisTest",
             "TestRedis");
 
     /** At most 9 permits, which come back within 5 s. */
@@ -92,10 +104,9 @@ class TestRulesTest {
     @Test
     void deadlinesThatMustBeKeptAreLong() {
         List<String> found = shorterTimes(
-                DEADLINE,
-                one -> Long.parseLong(one.group(2).replace("_", ""))
-                        / (one.group(1).equals("Millis") ? 1e3 : 1),
-                ABOUT_DEADLINES);
+                DEADLINE, one -> number(one.group(2)) / (one.group(1).equals("Milli") ? 1e3 : 1), ABOUT_DEADLINES);
+        found.addAll(shorterTimes(
+                TIMEOUT, one -> number(one.group(1)) / (one.group(2).isEmpty() ? 1 : 1e3), ABOUT_DEADLINES));
         assertEquals(List.of(), found, "30 s or more, or the list of those that are about deadlines");
     }
 
@@ -113,8 +124,7 @@ class TestRulesTest {
     /** Only a guard against what never ends. */
     @Test
     void noTestMustBeFast() {
-        List<String> found =
-                shorterTimes(BOUND, one -> Long.parseLong(one.group(1).replace("_", "")) / 1e9, Set.of());
+        List<String> found = shorterTimes(BOUND, one -> number(one.group(1)) / 1e9, Set.of());
         assertEquals(List.of(), found, "count events, or allow 30 s");
     }
 
@@ -134,7 +144,7 @@ class TestRulesTest {
         assertEquals(
                 List.of(),
                 linesWith(
-                        "Redisson\\.create\\(|RedisServer\\.newRedisServer|new (RedisServer|Jedis)\\(",
+                        "Redisson\\.create\\(|Redis(Cluster)?Client\\.create\\(|RedisServer\\.newRedisServer|new (RedisServer|Jedis)\\(",
                         WITH_A_CLIENT_OF_THEIR_OWN));
     }
 
@@ -176,6 +186,10 @@ class TestRulesTest {
             }
         }
         return found;
+    }
+
+    private static long number(String text) {
+        return Long.parseLong(text.replace("_", ""));
     }
 
     private static List<String> linesWith(String pattern, Set<String> except) {

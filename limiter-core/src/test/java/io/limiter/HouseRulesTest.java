@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -39,6 +40,14 @@ import java.util.stream.Stream;
 @AnalyzeClasses(packages = "io.limiter", importOptions = ImportOption.DoNotIncludeTests.class)
 class HouseRulesTest {
     private static final int MOST_LINES = 600;
+    private static final int MOST_LINES_OF_A_METHOD = 60;
+    private static final int MOST_PARAMETERS = 7;
+    /** Its indentation, its name, its parameters. */
+    private static final Pattern METHOD = Pattern.compile("(?m)^( {4,12})(?! |return|throw|new|else)[@\\w][^\n=;{}()]*?"
+            + "(?<!record )\\b(?!if|for|while|switch|catch|try|synchronized)(\\w+)"
+            + "\\(([^(){};]*+(?:\\([^(){};]*+\\)[^(){};]*+)*+)\\)[^(){};=]*\\{$");
+    /** Its eight numbers are set in one step, without an object in between: it is made for each limit of each call. */
+    private static final String WITH_MORE_PARAMETERS = "LimitOutcome.java";
 
     /** Each package, the root too, which a pattern such as {@code io.limiter.(**)} leaves out. */
     private static final SliceAssignment BY_PACKAGE = new SliceAssignment() {
@@ -173,9 +182,27 @@ class HouseRulesTest {
                     files.filter(file -> file.toString().endsWith(".java")).toList();
             for (Path file : main) {
                 assertTrue(Files.readAllLines(file).size() <= MOST_LINES, () -> file + " has too many lines; split it");
+                methodsAreShort(file, Files.readString(file));
             }
             return main.size();
         }
+    }
+
+    /** As they are formatted: each ends with a brace below its beginning. */
+    private static void methodsAreShort(Path file, String text) {
+        METHOD.matcher(text).results().forEach(method -> {
+            String body = text.substring(method.end(), text.indexOf("\n" + method.group(1) + "}", method.end()));
+            long parameters = Stream.of(
+                            method.group(3).replaceAll("<[^()]*?>+", "").split(","))
+                    .filter(one -> !one.isBlank())
+                    .count();
+            assertTrue(
+                    body.lines().count() <= MOST_LINES_OF_A_METHOD,
+                    () -> file + ": " + method.group(2) + " has too many lines");
+            assertTrue(
+                    parameters <= MOST_PARAMETERS || file.endsWith(WITH_MORE_PARAMETERS),
+                    () -> file + ": " + method.group(2) + " has too many parameters");
+        });
     }
 
     @ArchTest

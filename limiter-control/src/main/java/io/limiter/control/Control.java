@@ -167,7 +167,8 @@ public final class Control implements AutoCloseable {
     }
 
     /**
-     * Publishes a text, which replaces the published one as a whole. Overrides and switches stay.
+     * Publishes a text, which replaces the published one as a whole. Overrides and switches stay, unless an instance has a later
+     * version than Redis: what Redis has then may be what somebody has written back.
      *
      * @param text properties; what instances have besides stays in force
      * @param note why; may be empty
@@ -181,7 +182,7 @@ public final class Control implements AutoCloseable {
     }
 
     /**
-     * Publishes the text of an earlier version again, as a new one; that of version 0 is empty. Overrides and switches stay.
+     * Publishes the text of an earlier version again, as a new one; that of version 0 is empty. Overrides and switches stay as by {@link #publish}.
      *
      * @return its version
      * @throws ConflictException if somebody else publishes at the same time

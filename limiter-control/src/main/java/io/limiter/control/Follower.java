@@ -205,7 +205,7 @@ final class Follower implements ConfigSource.Followed, LimiterMonitor.RuleNames,
             String by = store.versions(List.of(next.version())).stream()
                     .map(Control.Version::described)
                     .collect(Collectors.joining());
-            limiter.lay(Access.LIBRARY, next::over);
+            limiter.overlay(Access.LIBRARY, next::over);
             LOG.info("RL-507 {} is in force{}", next.source(), by);
         }
         textInForce = next;

@@ -47,7 +47,8 @@ class FaultSuiteTest {
         }
         Row row = Trial.run(fault, mode, client, TIMES);
         TABLE.add(row);
-        Judge.check(row);
+        Judge.counts(row);
+        Judge.times(row);
     }
 
     static Stream<Arguments> some() {
@@ -60,7 +61,7 @@ class FaultSuiteTest {
     @ParameterizedTest
     @MethodSource("some")
     void inShort(Fault<?> fault, RedisClientChoice client) throws Exception {
-        Judge.check(Trial.run(fault, FailureMode.LOCAL, client, SHORT));
+        Judge.counts(Trial.run(fault, FailureMode.LOCAL, client, SHORT));
     }
 
     @AfterAll

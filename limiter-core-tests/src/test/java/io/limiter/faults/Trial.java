@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** One fault in one failure mode, from the start of the servers to the comparison with what they hold. */
 final class Trial {
-    private static final Duration LONGEST = Duration.ofSeconds(30);
+    private static final Duration LONGEST = Duration.ofSeconds(60);
     private static final long STEP_NANOS = 10_000_000;
     private static final long WINDOW_NANOS = 100_000_000;
     /** What is still on its way when the instances have been closed. */

@@ -31,15 +31,20 @@ import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import io.limiter.kit.Wire;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.ClientKillParams;
@@ -152,6 +157,55 @@ class LettuceTransportTest {
                                 .toList()))) {
             assertEquals(
                     Decision.Source.REDIS, limiter.tryAcquire(POLICY, KEY, 1).source());
+        }
+    }
+
+    /** Another one has taken its place, on the same timer. */
+    @Test
+    void aTransportThatIsClosedAsksNobody() {
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+        try {
+            LettuceClients.of(RedisAddresses.cluster(List.of(RedisServers.nobody())))
+                    .make(timer, 1)
+                    .close();
+            AtomicInteger quiet = new AtomicInteger();
+            Await.until("it does nothing for longer than a second", () -> {
+                boolean isQuiet = timer.getQueue().isEmpty() && timer.getActiveCount() == 0;
+                return quiet.updateAndGet(before -> isQuiet ? before + 1 : 0) > 150;
+            });
+        } finally {
+            timer.shutdownNow();
+        }
+    }
+
+    /** Of a container of Docker Compose, or what else is no word of a URI. */
+    @ParameterizedTest
+    @CsvSource({
+        "redis://my_redis:6379, my_redis, 6379, 0",
+        "rediss://user:secret@redis.1:6380/2, redis.1, 6380, 2",
+        "redis://[::1]:6379, ::1, 6379, 0"
+    })
+    void hostsAreThoseOfTheAddress(String address, String host, int port, int database) {
+        RedisURI uri = ((LettuceClients) LettuceClients.of(RedisAddresses.single(address)))
+                .addresses()
+                .get(0);
+        assertEquals(host, uri.getHost().replaceAll("[\\[\\]]", ""));
+        assertEquals(port, uri.getPort());
+        assertEquals(database, uri.getDatabase());
+        assertEquals(address.startsWith("rediss:"), uri.isSsl());
+    }
+
+    /** The next one is asked after a second; by itself the client waits for a minute. */
+    @Test
+    void aSilentSentinelIsNotWaitedFor() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                RedisBackend backend = Backends.redis()
+                        .lettuce()
+                        .sentinel(
+                                RedisServers.MASTER,
+                                List.of("redis://127.0.0.1:" + silent.getLocalPort(), RedisServers.sentinel()))
+                        .build()) {
+            assertTrue(backend.awaitConnected(Duration.ofSeconds(45)));
         }
     }
 

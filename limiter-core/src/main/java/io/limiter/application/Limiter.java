@@ -97,7 +97,7 @@ public final class Limiter implements AutoCloseable {
      * limiter.redis.startup-wait} for the first connection; without one it starts anyway, and the failure modes answer
      * until it is connected.
      *
-     * @throws IllegalStateException if the configuration selects Redis and Redisson is not on the class path, or its
+     * @throws IllegalStateException if the configuration selects Redis and neither Redisson nor Lettuce is on the class path, or its
      *     configuration file can't be read
      */
     public static Limiter start(LimiterConfig config) {
@@ -307,7 +307,7 @@ public final class Limiter implements AutoCloseable {
      * @throws IllegalArgumentException if the result does not fit; also {@link IllegalStateException}. The overlay before stays in
      *     force
      */
-    public synchronized void lay(Access library, UnaryOperator<LimiterConfig> over) {
+    public synchronized void overlay(Access library, UnaryOperator<LimiterConfig> over) {
         Objects.requireNonNull(library, "library");
         putInForce(snapshot.next(over.apply(own), derived));
         overlay = over;
@@ -325,13 +325,13 @@ public final class Limiter implements AutoCloseable {
             if (followed == null || before == NO_OVERLAY) {
                 throw wrong;
             }
-            lay(Access.LIBRARY, NO_OVERLAY);
+            overlay(Access.LIBRARY, NO_OVERLAY);
             try {
                 T done = action.get();
                 followed.noteDropped(wrong);
                 return done;
             } catch (RuntimeException alsoWithout) {
-                lay(Access.LIBRARY, before);
+                overlay(Access.LIBRARY, before);
                 throw alsoWithout;
             }
         }

@@ -127,7 +127,7 @@ final class Call {
 
     private volatile boolean replied;
     /** Of the thread that has its reply. */
-    private boolean isAskedAgain;
+    private boolean isRetried;
     /** The reply, or the exception; null until there is one. */
     private volatile @Nullable Object answer;
 
@@ -278,9 +278,9 @@ final class Call {
     }
 
     /** Whether it may be asked once more by another connection, because a replica refused it: not twice, since that takes no time. */
-    boolean tryAskAgain() {
-        boolean isFirst = !isAskedAgain;
-        isAskedAgain = true;
+    boolean tryRetry() {
+        boolean isFirst = !isRetried;
+        isRetried = true;
         return isFirst;
     }
 

@@ -169,10 +169,10 @@ final class Connection implements AutoCloseable {
      *
      * @throws BackendException the reason why it is not
      */
-    void requireAsked(Duration longest) {
+    void requireAvailable(Duration longest) {
         Transport now = connected();
         MasterLink only = now.isCluster() ? null : links.get(now.master(""));
-        BackendException reason = only == null ? null : only.health.whyNotAsked(longest.toNanos() / 1_000);
+        BackendException reason = only == null ? null : only.health.refusal(longest.toNanos() / 1_000);
         if (reason != null) {
             throw reason;
         }

@@ -112,7 +112,7 @@ abstract class Decisions implements Backend {
         Decision known = known(charges, mode);
         if (known == null) {
             Duration longest = Call.deadline(charges, deadline);
-            connection.requireAsked(longest);
+            connection.requireAvailable(longest);
             known = askRedisNow(charges, mode, longest, denials.beforeSend(charges, mode));
         }
         return known;
@@ -130,7 +130,7 @@ abstract class Decisions implements Backend {
                 known = flights.denial(List.of(new Charge(policy, key, permits)));
             }
             if (known == null) {
-                connection.requireAsked(longest);
+                connection.requireAvailable(longest);
                 Charge charge = new Charge(policy, key, permits);
                 known = askRedisNow(List.of(charge), mode, longest, denials.beforeSend(charge, hash, mode));
             }

@@ -1,6 +1,5 @@
 package io.limiter.redis;
 
-import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.RedisClient;
@@ -9,12 +8,13 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
 import io.lettuce.core.StaticCredentialsProvider;
 import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +34,7 @@ record LettuceClients(
         @Nullable ClientResources threads)
         implements RedisClients {
     private static final int THREADS = 2;
+    private static final Pattern HOST = Pattern.compile("(?<=[@/])[\\w.-]+(?=:\\d+(/\\d*)?$)");
 
     /** A connection that the network drops silently while nobody asks is detected as dead within ten seconds. */
     private static final KeepAliveOptions KEEP_ALIVE = KeepAliveOptions.builder()
@@ -44,27 +45,27 @@ record LettuceClients(
             .build();
 
     /** On what a client of the application has. */
-    static RedisClients given(AbstractRedisClient client, ClientOptions options, List<RedisURI> addresses) {
+    static RedisClients given(
+            boolean isCluster, ClientOptions options, @Nullable ClientResources threads, List<RedisURI> addresses) {
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException(
                     "RL-116 a client of Lettuce does not expose its address; write"
                             + " lettuce(client, RedisURI.create(\"redis://127.0.0.1:6379\")), with the addresses and the login it was made with");
         }
-        boolean isCluster = client instanceof RedisClusterClient;
         if (!isCluster && addresses.size() > 1) {
             throw new IllegalArgumentException(
                     "RL-116 a RedisClient has one address, and here are several; write"
                             + " lettuce(RedisClusterClient.create(List.of(addresses)), addresses) if they are nodes of a cluster");
         }
         String name = LettuceTransport.name(addresses.get(0));
-        return new LettuceClients(name, List.copyOf(addresses), isCluster, options, client.getResources());
+        return new LettuceClients(name, List.copyOf(addresses), isCluster, options, threads);
     }
 
     /** A small client of ours to the addresses. */
     static RedisClients of(RedisAddresses servers) {
         List<RedisURI> uris;
         try {
-            uris = servers.addresses().stream().map(RedisURI::create).toList();
+            uris = servers.addresses().stream().map(LettuceClients::uri).toList();
         } catch (IllegalArgumentException wrong) {
             // Its message would show a password.
             throw new IllegalArgumentException("not an address that Lettuce can use: " + servers.name());
@@ -82,6 +83,16 @@ record LettuceClients(
         }
         boolean isCluster = servers.kind() == RedisAddresses.Kind.CLUSTER;
         return new LettuceClients(servers.name(), uris, isCluster, ClientOptions.create(), null);
+    }
+
+    /** Of an address whose host may be no word of a URI: {@code my_redis} of a container. */
+    private static RedisURI uri(String address) {
+        Matcher host = HOST.matcher(address);
+        RedisURI uri = RedisURI.create(host.replaceFirst("host"));
+        if (host.reset().find()) {
+            uri.setHost(host.group());
+        }
+        return uri;
     }
 
     @Override

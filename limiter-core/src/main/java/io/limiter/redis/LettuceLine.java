@@ -76,9 +76,12 @@ final class LettuceLine {
     private synchronized CompletableFuture<Open> opened() {
         CompletableFuture<Open> now = open;
         if (now == null || now.isCompletedExceptionally()) {
-            // Also what it throws fails the call: the application may have ended its threads.
+            // Not on the caller's thread: what tells the login may block it. Also what it throws fails the call: the
+            // application may have ended its threads.
             now = CompletableFuture.completedFuture(uri)
-                    .thenCompose(to -> client.connectAsync(StringCodec.UTF8, to))
+                    .thenComposeAsync(
+                            to -> client.connectAsync(StringCodec.UTF8, to),
+                            client.getResources().eventExecutorGroup())
                     .thenApply(this::opened);
             open = now;
         }

@@ -70,6 +70,7 @@ final class LettuceTransport implements Transport {
     private final AtomicReferenceArray<@Nullable Node> slots;
 
     private volatile Set<Node> masters = Set.of();
+    private volatile boolean closed;
 
     /**
      * @param own what ends with the client; null if it is the application's
@@ -120,9 +121,11 @@ final class LettuceTransport implements Transport {
         return masters;
     }
 
-    /** Asks for the masters, again and again. */
+    /** Asks for the masters, again and again. The timer may run on after this is closed, with the next one. */
     private void watch() {
-        refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
+        if (!closed) {
+            refresh().whenComplete((done, failure) -> after(RedisClients.TOPOLOGY_MILLIS * 1_000L, this::watch));
+        }
     }
 
     /** Asks for the masters: who answered last, then the others, and in the end those that were named. */
@@ -289,6 +292,7 @@ final class LettuceTransport implements Transport {
 
     @Override
     public void close() {
+        closed = true;
         // In a stage, so that what it throws is ignored: the application may have ended its threads before, and with
         // them the connections.
         CompletableFuture.completedFuture(client)

@@ -136,7 +136,7 @@ final class MasterHealth {
      * slow master.
      */
     @Nullable
-    BackendException whyNotAsked(long waitMicros) {
+    BackendException refusal(long waitMicros) {
         return isClosed() || waitMicros / 2 > slowMicros ? null : whyNotDeciding();
     }
 

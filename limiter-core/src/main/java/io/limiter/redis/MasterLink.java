@@ -111,7 +111,7 @@ final class MasterLink {
 
     /** The same with the next {@link #sendWaiting}, so that several leave in one command where they can. */
     void add(Call call) {
-        BackendException refusal = health.whyNotAsked(call.longestMicros);
+        BackendException refusal = health.refusal(call.longestMicros);
         if (refusal == null && window.waiting() >= CongestionWindow.LONGEST_QUEUE) {
             refusal = RedisFailure.overloaded(
                     CongestionWindow.LONGEST_QUEUE + " calls already wait to be sent to " + health.test.name);
@@ -252,9 +252,9 @@ final class MasterLink {
                 // From now on each slot has a command.
                 health.test.mixesSlots = false;
             }
-            boolean isAskedAgain = calls.size() > 1 && RedisFailure.isElsewhere(reply)
-                    || RedisFailure.isOfReplica(reply) && health.renew(call.sinceMicros()) && call.tryAskAgain();
-            if (!isAskedAgain) {
+            boolean isRetried = calls.size() > 1 && RedisFailure.isElsewhere(reply)
+                    || RedisFailure.isOfReplica(reply) && health.renew(call.sinceMicros()) && call.tryRetry();
+            if (!isRetried) {
                 answers.add(call.isBlocking() ? blocked++ : answers.size(), answered(call, reply));
             } else if (call.isDone()) {
                 call.noteReply();

@@ -3,6 +3,8 @@ package io.limiter.redis;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.resource.ClientResources;
 import io.limiter.Backend;
 import io.limiter.BackendException;
 import io.limiter.Policy;
@@ -133,13 +135,19 @@ public final class RedisBackend extends Decisions {
          * @throws IllegalArgumentException RL-116 if there is none, or there are several for a plain {@code RedisClient}
          */
         public Builder lettuce(AbstractRedisClient client, RedisURI... at) {
-            return lettuce(Access.LIBRARY, client, client.getOptions(), List.of(at));
+            boolean isCluster = client instanceof RedisClusterClient;
+            return lettuce(Access.LIBRARY, isCluster, client.getOptions(), client.getResources(), List.of(at));
         }
 
-        /** The same, with other options than the client has. */
-        public Builder lettuce(Access library, AbstractRedisClient client, ClientOptions options, List<RedisURI> at) {
+        /** The same, of what a client has; without threads with some of its own. */
+        public Builder lettuce(
+                Access library,
+                boolean isCluster,
+                ClientOptions options,
+                @Nullable ClientResources threads,
+                List<RedisURI> at) {
             Objects.requireNonNull(library, "library");
-            this.given = LettuceClients.given(client, options, at);
+            this.given = LettuceClients.given(isCluster, options, threads, at);
             return this;
         }
 

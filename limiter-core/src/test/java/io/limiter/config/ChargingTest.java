@@ -117,7 +117,7 @@ class ChargingTest {
         CountedOutcomes outcomes = CountedOutcomes.of(true, List.of("header:Location=*a*a*a*a*a*b"));
         String location = "a".repeat(8_000);
         assertTimeoutPreemptively(
-                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
                 () -> assertFalse(outcomes.keeps(302, header -> List.of(location), attribute -> null)));
     }
 

@@ -80,9 +80,9 @@ class MembersTest {
         try (App app = App.of(POLICIES, Service.class)) {
             Service service = app.bean(Service.class);
             for (String user : List.of("a", "b", "a")) {
-                assertEquals(user, service.reactive(user).block(Duration.ofSeconds(20)));
+                assertEquals(user, service.reactive(user).block(Duration.ofSeconds(60)));
             }
-            denied(() -> service.reactive("c").block(Duration.ofSeconds(20)));
+            denied(() -> service.reactive("c").block(Duration.ofSeconds(60)));
         }
     }
 
@@ -94,9 +94,9 @@ class MembersTest {
             Mono<String> second = service.reactiveByPlan("gold", "b");
             String replaced = POLICIES.replace("gold.limits = 3/1h", "gold.limits = 1/1h distinct");
             app.bean(Limiter.class).replace(App.config(replaced));
-            first.block(Duration.ofSeconds(20));
-            first.block(Duration.ofSeconds(20));
-            denied(() -> second.block(Duration.ofSeconds(20)));
+            first.block(Duration.ofSeconds(60));
+            first.block(Duration.ofSeconds(60));
+            denied(() -> second.block(Duration.ofSeconds(60)));
         }
     }
 

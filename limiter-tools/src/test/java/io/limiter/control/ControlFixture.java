@@ -22,7 +22,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
@@ -83,8 +82,7 @@ public abstract class ControlFixture {
 
     /** Control that sees the stepped clock of Redis. */
     Control steppedControl(String address) {
-        return open(new Control(new SteppedStore(
-                PlainCommands.open(Access.LIBRARY, RedisBackend.builder().address(address), Control.LONGEST_ANSWER))));
+        return open(new Control(new SteppedStore(commands(RedisBackend.builder().address(address)))));
     }
 
     /** Redis as it would be with another clock. */
@@ -111,18 +109,21 @@ public abstract class ControlFixture {
         }
     }
 
-    /** Also where this machine is so busy that a connection takes longer than a person would wait. */
     Control opened(RedisBackend.Builder redis, String secret) {
-        AtomicReference<Control> control = new AtomicReference<>();
+        return open(new Control(new ControlStore(commands(redis), group, secret)));
+    }
+
+    /** Also where this machine is so busy that a connection, or an answer, takes longer than a person would wait. */
+    private PlainCommands commands(RedisBackend.Builder redis) {
+        PlainCommands commands = PlainCommands.open(Access.LIBRARY, redis, Duration.ofSeconds(60));
         Await.until("control is connected", () -> {
             try {
-                control.set(open(Control.open(redis, group, secret)));
-            } catch (BackendException notYet) {
-                return false;
+                return !commands.texts(List.of(key("current")), 1).isEmpty();
+            } catch (BackendException failed) {
+                return !String.valueOf(failed.getMessage()).startsWith("RL-220 no connection");
             }
-            return true;
         });
-        return control.get();
+        return commands;
     }
 
     /** An instance as applications start one. */

@@ -1,6 +1,5 @@
 package io.limiter.spring.boot;
 
-import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
@@ -55,12 +54,13 @@ final class LettuceBeans {
         }
         List<RedisURI> at = addresses(factory);
         String bundle = environment.getProperty("spring.data.redis.ssl.bundle");
-        AbstractRedisClient client = factory.getRequiredNativeClient();
-        ClientOptions options = client.getOptions();
+        ClientOptions options = factory.getRequiredNativeClient().getOptions();
         return redis.lettuce(
                 Access.LIBRARY,
-                client,
+                factory.isClusterAware(),
                 bundle == null ? options : reloading(options, beans.getBean(SslBundles.class), bundle),
+                // Those that the factory makes itself end when it is stopped, also where it is started again.
+                factory.getClientConfiguration().getClientResources().orElse(null),
                 at);
     }
 

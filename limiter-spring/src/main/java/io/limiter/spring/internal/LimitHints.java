@@ -49,6 +49,9 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
             hints.reflection()
                     .registerType(TypeReference.of("java.util." + collection), MemberCategory.INVOKE_PUBLIC_METHODS);
         }
+        for (String client : List.of("org.redisson.api.RedissonClient", "io.lettuce.core.RedisClient")) {
+            hints.reflection().registerTypeIfPresent(classLoader, client);
+        }
         hints.proxies().registerJdkProxy(RateLimited.class);
     }
 

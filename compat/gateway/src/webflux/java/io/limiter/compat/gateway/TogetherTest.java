@@ -335,9 +335,9 @@ class TogetherTest {
         WebSocket socket = HttpClient.newHttpClient()
                 .newWebSocketBuilder()
                 .buildAsync(URI.create("ws://127.0.0.1:" + site.port() + "/socket/1"), new WebSocket.Listener() {})
-                .get(20, TimeUnit.SECONDS);
+                .get(60, TimeUnit.SECONDS);
         for (int i = 0; i < 3; i++) {
-            socket.sendText("text", true).get(20, TimeUnit.SECONDS);
+            socket.sendText("text", true).get(60, TimeUnit.SECONDS);
         }
         assertTaken(before, 1, "socket");
         socket.abort();

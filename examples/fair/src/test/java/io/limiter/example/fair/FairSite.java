@@ -86,6 +86,8 @@ public final class FairSite implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-XX:TieredStopAtLevel=1",
+                // It is killed, and leaves what Tomcat keeps there.
+                "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"),
                 "-cp",
                 classPath(),
                 Fair.class.getName()));

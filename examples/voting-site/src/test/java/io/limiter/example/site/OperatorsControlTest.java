@@ -7,7 +7,6 @@ import io.limiter.example.site.Browser.Answer;
 import io.limiter.kit.Await;
 import io.limiter.kit.RedisServers;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.UUID;
 import org.junit.jupiter.api.Tag;
@@ -49,7 +48,6 @@ class OperatorsControlTest {
                     post(one, TEXT, "Cookie", "XSRF-TOKEN=a", "X-XSRF-TOKEN", "a")
                             .status());
             Await.until(
-                    Duration.ofSeconds(20),
                     "in force on the other",
                     () -> other.bean(Limiter.class)
                             .policy("vote")

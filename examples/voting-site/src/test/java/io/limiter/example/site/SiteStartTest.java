@@ -41,6 +41,8 @@ class SiteStartTest {
         return new ProcessBuilder(
                         ProcessHandle.current().info().command().orElseThrow(),
                         "-XX:TieredStopAtLevel=1",
+                        // It is killed, and leaves what Tomcat keeps there.
+                        "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"),
                         "-Dserver.port=" + port,
                         "-cp",
                         classPath(),

@@ -8,7 +8,6 @@ import io.limiter.kit.RedisServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -59,7 +58,6 @@ class TwoInstancesTest {
             browser.put(one.port(), "/api/lab/limits", "{\"permits\":5,\"periodMillis\":60000,\"burst\":5}");
             browser.post(one.port(), "/api/lab/traffic", "{\"steps\":[{\"atMillis\":0,\"calls\":4,\"overMillis\":0}]}");
             Await.until(
-                    Duration.ofSeconds(20),
                     "all four have been decided",
                     () -> browser.get(one.port(), "/api/lab")
                                     .json()
@@ -80,7 +78,6 @@ class TwoInstancesTest {
             browser.post(
                     other.port(), "/api/lab/traffic", "{\"steps\":[{\"atMillis\":0,\"calls\":2,\"overMillis\":0}]}");
             Await.until(
-                    Duration.ofSeconds(20),
                     "both have been decided",
                     () -> browser.get(other.port(), "/api/lab")
                                     .json()

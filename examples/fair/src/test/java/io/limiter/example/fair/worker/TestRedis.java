@@ -17,7 +17,7 @@ public final class TestRedis {
 
     /** A client of the tests' redis-server, with the keys of a system deleted. */
     public static RedissonClient without(String system) {
-        RedissonClient redisson = connect(RedisServers.single(), Duration.ofSeconds(3), Duration.ofSeconds(30));
+        RedissonClient redisson = connect(RedisServers.single(), LONG, Duration.ofSeconds(30));
         redisson.getKeys().deleteByPattern("fair:*" + system + "*");
         redisson.getKeys().deleteByPattern("redisson_lock_token:*" + system + "*");
         return redisson;
