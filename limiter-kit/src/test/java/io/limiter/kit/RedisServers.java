@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.Tuple;
 import redis.embedded.RedisInstance;
 import redis.embedded.RedisSentinel;
@@ -402,6 +403,9 @@ public final class RedisServers {
                     slots[s] = from + s;
                 }
                 node.clusterAddSlots(slots);
+                // Else they get different ones by and by, and one that has given a slot away takes it back with a
+                // higher one.
+                node.sendCommand(Protocol.Command.CLUSTER, "SET-CONFIG-EPOCH", Integer.toString(i + 1));
                 node.clusterMeet("127.0.0.1", ports.get(0));
             }
         }
