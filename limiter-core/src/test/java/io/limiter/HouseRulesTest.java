@@ -43,9 +43,9 @@ class HouseRulesTest {
     private static final int MOST_LINES_OF_A_METHOD = 60;
     private static final int MOST_PARAMETERS = 7;
     /** Its indentation, its name, its parameters. */
-    private static final Pattern METHOD = Pattern.compile("(?m)^( {4,12})(?! |return|throw|new|else)[@\\w][^\n=;{}()]*?"
-            + "(?<!record )\\b(?!if|for|while|switch|catch|try|synchronized)(\\w+)"
-            + "\\(([^(){};]*+(?:\\([^(){};]*+\\)[^(){};]*+)*+)\\)[^(){};=]*\\{$");
+    private static final Pattern METHOD =
+            Pattern.compile("(?m)^( {4,12})(?! |return|throw|new|else)(?:[@<\\w][^\n=;{}()]*?)?"
+                    + "(?<!record )\\b(\\w+)\\(([^(){};]*+(?:\\([^(){};]*+\\)[^(){};]*+)*+)\\)[^(){};=]*\\{$");
     /** Its eight numbers are set in one step, without an object in between: it is made for each limit of each call. */
     private static final String WITH_MORE_PARAMETERS = "LimitOutcome.java";
 

@@ -21,7 +21,6 @@ import io.limiter.kit.RedisClientKind;
 import io.limiter.kit.RedisServers;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,9 +65,7 @@ class FailOverTest {
             onReplica.configSet("maxmemory", "100mb");
             onReplica.configSet("maxmemory-policy", "allkeys-lru");
             onReplica.scriptFlush();
-            // Not before: a busy machine keeps a master from its pings.
-            onSentinel.sentinelSet(
-                    RedisServers.MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
+            RedisServers.promoteSoon(onSentinel);
             master.kill();
             Await.until(
                     "the new master decides",

@@ -30,7 +30,6 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -219,10 +218,7 @@ class MovedAddressTest {
                     PartitionKey.of("client"),
                     isMaster("127.0.0.1", second),
                     () -> {
-                        // Not before: a busy machine keeps a master from its pings.
-                        sentinel.sentinelSet(
-                                RedisServers.MASTER,
-                                Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
+                        RedisServers.promoteSoon(sentinel);
                         old.end(pid);
                         if (old == Old.STAYS_AS_A_REPLICA) {
                             sentinel.sentinelFailover(RedisServers.MASTER);

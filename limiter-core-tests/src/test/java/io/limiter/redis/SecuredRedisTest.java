@@ -40,11 +40,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol;
 import redis.clients.jedis.args.ClientType;
@@ -184,6 +187,40 @@ class SecuredRedisTest {
                     .build());
             decides(RedisBackend.builder().lettuce(given, at));
         } finally {
+            given.shutdown();
+            RedisServers.stop(server);
+        }
+    }
+
+    /** A vault may take its time; calls have a deadline. */
+    @Test
+    void callersDoNotWaitForALogin() throws Exception {
+        int port = RedisServers.freePort();
+        RedisServer server = RedisServers.start(port, "requirepass \"" + PASSWORD + "\"");
+        RedisClient given = RedisClient.create();
+        RedisCredentials login = RedisCredentials.just(null, PASSWORD);
+        AtomicReference<CompletableFuture<RedisCredentials>> vault =
+                new AtomicReference<>(CompletableFuture.completedFuture(login));
+        RedisURI at = RedisURI.create("redis://127.0.0.1:" + port);
+        at.setCredentialsProvider(() -> Mono.fromFuture(vault.get()));
+        Policy policy = Policy.of("vault", Limit.slidingList(3, Duration.ofHours(1)));
+        CompletableFuture<RedisCredentials> slow = new CompletableFuture<>();
+        try (RedisBackend backend = RedisBackend.builder().lettuce(given, at).build();
+                RateLimiter limiter = RateLimiters.on(backend);
+                Jedis admin = RedisServers.jedis(port)) {
+            admin.auth(PASSWORD);
+            assertTrue(backend.awaitConnected(LONG));
+            vault.set(slow);
+            admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
+            for (int i = 0; i < 20; i++) {
+                CompletableFuture.supplyAsync(() -> limiter.tryAcquire(policy, KEY, 0))
+                        .get(60, TimeUnit.SECONDS);
+            }
+            slow.complete(login);
+            Await.until(
+                    "it is logged in", () -> limiter.tryAcquire(policy, KEY, 0).source() == Decision.Source.REDIS);
+        } finally {
+            slow.complete(login);
             given.shutdown();
             RedisServers.stop(server);
         }

@@ -41,7 +41,7 @@ public interface ConfigSource {
     /**
      * Begins to follow. Waits a moment for what is there.
      *
-     * @param limiter what follows it, on which it {@linkplain Limiter#lay lays} what is published
+     * @param limiter what follows it, on which it {@linkplain Limiter#overlay lays} what is published
      * @param shared the backend as it was before it was wrapped; null where this JVM decides
      * @return null where there is nothing to follow
      */

@@ -132,7 +132,7 @@ record LettuceClients(
     }
 
     /** A copy with that timeout. A builder takes no sentinels from an address, and needs a host or sentinels. */
-    private static RedisURI withTimeout(RedisURI uri, Duration timeout) {
+    static RedisURI withTimeout(RedisURI uri, Duration timeout) {
         RedisURI.Builder builder = RedisURI.builder(uri).withTimeout(timeout);
         uri.getSentinels().forEach(builder::withSentinel);
         RedisURI copy = builder.build();

@@ -4,6 +4,7 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
@@ -24,6 +25,9 @@ final class LettuceLine {
     /** The replies that are on their way arrive sooner, or too late. */
     private static final long RETIRED_SECONDS = 1;
 
+    /** For what tells the login. */
+    private static final long LOGIN_SECONDS = 10;
+
     /** An open connection, with what it fails all commands with that it loses. */
     private record Open(StatefulRedisConnection<String, String> connection, ConnectionLost lost) {}
 
@@ -31,18 +35,28 @@ final class LettuceLine {
     final RedisURI uri;
     private final ScheduledExecutorService timer;
     private final Executor writer;
+    private final BooleanSupplier isClosed;
     /** Called when the connection closes by itself. */
     volatile Runnable onLost = () -> {};
 
     // Guarded by this.
     private @Nullable CompletableFuture<Open> open;
 
-    /** @param writer where commands are handed to the client */
-    LettuceLine(RedisClient client, RedisURI uri, ScheduledExecutorService timer, Executor writer) {
+    /**
+     * @param writer where commands are handed to the client
+     * @param isClosed whether the client has ended, which does not close what is opened just then
+     */
+    LettuceLine(
+            RedisClient client,
+            RedisURI uri,
+            ScheduledExecutorService timer,
+            Executor writer,
+            BooleanSupplier isClosed) {
         this.client = client;
         this.uri = uri;
         this.timer = timer;
         this.writer = writer;
+        this.isClosed = isClosed;
     }
 
     /**
@@ -76,19 +90,34 @@ final class LettuceLine {
     private synchronized CompletableFuture<Open> opened() {
         CompletableFuture<Open> now = open;
         if (now == null || now.isCompletedExceptionally()) {
-            // Not on the caller's thread: what tells the login may block it. Also what it throws fails the call: the
-            // application may have ended its threads.
+            // Also what it throws fails the call: the application may have ended its threads.
             now = CompletableFuture.completedFuture(uri)
-                    .thenComposeAsync(
-                            to -> client.connectAsync(StringCodec.UTF8, to),
-                            client.getResources().eventExecutorGroup())
+                    .thenCompose(LettuceLine::withLogin)
+                    .thenCompose(to -> client.connectAsync(StringCodec.UTF8, to))
                     .thenApply(this::opened);
             open = now;
         }
         return now;
     }
 
+    /** With the login of now: the client would wait for it on the caller's thread. */
+    private static CompletableFuture<RedisURI> withLogin(RedisURI uri) {
+        return uri.getCredentialsProvider()
+                .resolveCredentials()
+                .toFuture()
+                .orTimeout(LOGIN_SECONDS, TimeUnit.SECONDS)
+                .thenApply(login -> {
+                    RedisURI now = LettuceClients.withTimeout(uri, uri.getTimeout());
+                    now.setCredentialsProvider(RedisCredentialsProvider.from(() -> login));
+                    return now;
+                });
+    }
+
     private Open opened(StatefulRedisConnection<String, String> connection) {
+        if (isClosed.getAsBoolean()) {
+            connection.closeAsync();
+            throw new ConnectionLost("it was opened after the end");
+        }
         Open fresh = new Open(connection, new ConnectionLost("the connection was closed before the reply"));
         connection.addListener(new RedisConnectionStateListener() {
             @Override

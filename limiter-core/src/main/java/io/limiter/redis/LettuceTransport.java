@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -195,7 +196,11 @@ final class LettuceTransport implements Transport {
     }
 
     private Node node(RedisURI uri) {
-        return new Node(new LettuceLine(client, uri, timer, Runnable::run), new LettuceLine(client, uri, timer, timer));
+        return new Node(line(uri, Runnable::run), line(uri, timer));
+    }
+
+    private LettuceLine line(RedisURI uri, Executor writer) {
+        return new LettuceLine(client, uri, timer, writer, () -> closed);
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Predicate;
@@ -371,6 +372,11 @@ public final class RedisServers {
                 .bind("127.0.0.1");
         RedisSentinel sentinel = onFreePort(port -> started(builder.port(port)::build));
         return sentinel.ports().get(0);
+    }
+
+    /** From now on it promotes soon. Not from the beginning: a busy machine keeps a master from its pings. */
+    public static void promoteSoon(Jedis sentinel) {
+        sentinel.sentinelSet(MASTER, Map.of("down-after-milliseconds", "500", "failover-timeout", "2000"));
     }
 
     private static final class Cluster {

@@ -39,14 +39,16 @@ class FuzzTest {
     private final SplittableRandom random = new SplittableRandom(20_261_121);
 
     @Test
-    void someHeaders() throws Exception {
+    void some() throws Exception {
         headers(SOME);
+        paths(SOME);
     }
 
     @Test
     @Tag("soak")
-    void aMillionHeaders() throws Exception {
+    void aMillion() throws Exception {
         headers(MANY);
+        paths(MANY);
     }
 
     private void headers(int cases) throws Exception {
@@ -78,17 +80,6 @@ class FuzzTest {
             types.addAll(exchange.all("Content-Type"));
         }
         assertEquals(3, types.size(), types.toString());
-    }
-
-    @Test
-    void somePaths() throws Exception {
-        paths(SOME);
-    }
-
-    @Test
-    @Tag("soak")
-    void aMillionPaths() throws Exception {
-        paths(MANY);
     }
 
     private void paths(int cases) throws Exception {

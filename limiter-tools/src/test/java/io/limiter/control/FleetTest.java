@@ -179,6 +179,7 @@ class FleetTest extends ControlFixture {
                 sorted.get(sorted.size() - 1),
                 afterRestart,
                 idle);
+        assertTrue(sorted.get(sorted.size() / 2) < 30_000, sorted.toString());
         assertTrue(idle < 6 * INSTANCES, "the page says about four a second each: " + idle);
     }
 

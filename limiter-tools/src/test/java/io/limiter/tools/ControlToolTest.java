@@ -54,12 +54,13 @@ class ControlToolTest {
         return limiter;
     }
 
-    /** As an operator does on a machine that needs longer than the tool waits: again. */
+    /** As an operator does on a machine that needs longer than the tool waits: again, unless it may have changed something. */
     private int run(String... arguments) {
         AtomicInteger code = new AtomicInteger();
         Await.until("Redis is reached", () -> {
             code.set(runWith("LIMITER_CONTROL_GROUP", group, arguments));
-            return code.get() != 4;
+            boolean isRead = List.of("show", "versions", "instances", "list").contains(String.join(" ", arguments));
+            return code.get() != 4 || !(isRead || printed.startsWith("RL-220 no connection"));
         });
         return code.get();
     }

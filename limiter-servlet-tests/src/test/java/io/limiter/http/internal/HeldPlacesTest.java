@@ -33,5 +33,8 @@ class HeldPlacesTest {
         assertFalse(held.tryEnter(client), "it has stopped");
         held.open();
         assertTrue(held.tryEnter(client));
+        long began = System.nanoTime();
+        held.close();
+        assertTrue(System.nanoTime() - began >= 4_900_000_000L, "for five seconds at most");
     }
 }

@@ -28,9 +28,6 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -259,48 +256,6 @@ class LettuceBeansTest {
                 password.set("two");
                 Await.until("logged in with the new password", () -> look(context) == Source.REDIS);
             });
-        }
-    }
-
-    /** A vault may take its time; calls have a deadline. */
-    @Test
-    void callersDoNotWaitForALogin() {
-        AtomicReference<CountDownLatch> vault = new AtomicReference<>(new CountDownLatch(0));
-        CountDownLatch slow = new CountDownLatch(1);
-        LettuceClientConfiguration options = LettuceClientConfiguration.builder()
-                .redisCredentialsProviderFactory(new RedisCredentialsProviderFactory() {
-                    @Override
-                    public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration servers) {
-                        return RedisCredentialsProvider.from(() -> {
-                            try {
-                                vault.get().await();
-                            } catch (InterruptedException stopped) {
-                                Thread.currentThread().interrupt();
-                            }
-                            return RedisCredentials.just("app", "one");
-                        });
-                    }
-                })
-                .build();
-        try (OwnRedis server = OwnRedis.start("user app on >one ~* &* +@all");
-                Jedis admin = server.jedis()) {
-            RedisStandaloneConfiguration at = new RedisStandaloneConfiguration("127.0.0.1", server.port);
-            with(new LettuceConnectionFactory(at, options))
-                    .withPropertyValues("limiter.redis.deadline=100ms")
-                    .run(context -> {
-                        Await.until("it decides", () -> look(context) == Source.REDIS);
-                        vault.set(slow);
-                        admin.clientKill(new ClientKillParams().skipMe(SkipMe.YES));
-                        try {
-                            for (int i = 0; i < 20; i++) {
-                                CompletableFuture.supplyAsync(() -> look(context))
-                                        .get(60, TimeUnit.SECONDS);
-                            }
-                        } finally {
-                            slow.countDown();
-                        }
-                        Await.until("it decides again", () -> look(context) == Source.REDIS);
-                    });
         }
     }
 

@@ -25,7 +25,7 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 
 /**
  * The Redis of Spring Data's connection factory, whatever has set it: properties, a bean of connection details, or code. Its address, login,
- * TLS and threads are used, not its connections. This class must not be loaded without Spring Data Redis and Lettuce.
+ * TLS and given ClientResources are used, not its connections. This class must not be loaded without Spring Data Redis and Lettuce.
  */
 final class LettuceBeans {
     private LettuceBeans() {}
