@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import ch.qos.logback.classic.Level;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.limiter.BackendException;
@@ -36,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -44,6 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Mono;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.ClientKillParams;
 
@@ -173,6 +176,29 @@ class LettuceTransportTest {
             });
         } finally {
             timer.shutdownNow();
+        }
+    }
+
+    /** Its login was on its way when the transport ended; the application's threads go on. */
+    @Test
+    void whatIsOpenedAfterTheEndIsClosed() {
+        RedisClient given = RedisClient.create();
+        ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+        CompletableFuture<RedisCredentials> login = new CompletableFuture<>();
+        RedisURI at = at("opened-late");
+        at.setCredentialsProvider(() -> Mono.fromFuture(login));
+        try (Jedis redis = RedisServers.jedis()) {
+            Transport late = LettuceClients.given(false, given.getOptions(), given.getResources(), List.of(at))
+                    .make(timer, 1);
+            CompletableFuture<?> answer = late.ask("k", List.of("PING"));
+            late.close();
+            login.complete(RedisCredentials.just(null, (CharSequence) null));
+            Throwable ended = assertThrows(CompletionException.class, answer::join);
+            assertInstanceOf(ConnectionLost.class, ended.getCause());
+            Await.until("it is closed", () -> addresses(redis, "opened-late").isEmpty());
+        } finally {
+            timer.shutdownNow();
+            given.shutdown();
         }
     }
 

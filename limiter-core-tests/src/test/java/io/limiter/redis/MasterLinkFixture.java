@@ -30,8 +30,11 @@ abstract class MasterLinkFixture {
     final ManualTime time = new ManualTime();
     final List<Command.Receiver> sent = new ArrayList<>();
     final List<Command> commands = new ArrayList<>();
-    /** How many probes and self-tests were sent. None has an answer. */
+    /** How many probes and self-tests were sent. None has an answer, unless it is {@link #refused}. */
     int probes;
+
+    @Nullable
+    Throwable refused;
 
     @Nullable
     Throwable failing;
@@ -58,6 +61,9 @@ abstract class MasterLinkFixture {
         public void run(Object master, Command command, Command.Receiver then) {
             if (command.keys().get(0).toString().contains("limiter-self-test")) {
                 probes++;
+                if (refused != null) {
+                    then.accept(null, refused);
+                }
                 return;
             }
             commands.add(command);

@@ -195,6 +195,23 @@ class MasterLinkTest extends MasterLinkFixture {
         assertTrue(health.isClosed());
     }
 
+    /** Each call would open a connection. */
+    @Test
+    void aRefusedLoginIsTriedAgainAfterAMoment() {
+        refused = new ErrorReply("WRONGPASS invalid username-password pair or user is disabled.");
+        new Asker();
+        fail(0, refused);
+        Asker tooSoon = new Asker();
+        assertEquals(Kind.FAULT, tooSoon.failure());
+        assertMessage("RL-202", tooSoon);
+        assertEquals(1, commands.size());
+        time.advance(Duration.ofMillis(100));
+        Asker later = new Asker();
+        answer(1);
+        assertFalse(later.answer.isCompletedExceptionally());
+        assertTrue(later.answer.isDone());
+    }
+
     @Test
     void whoIsLateWhileOthersAreAnsweredMetAnOverload() {
         for (int i = 0; i < 10; i++) {

@@ -125,15 +125,14 @@ record LettuceClients(
                         .connectTimeout(Duration.ofMillis((long) factor * CONNECT_TIMEOUT_MILLIS))
                         .build())
                 .build());
-        List<RedisURI> uris = addresses.stream()
-                .map(uri -> withTimeout(uri, Duration.ofMillis((long) factor * TIMEOUT_MILLIS)))
-                .toList();
+        List<RedisURI> uris = addresses.stream().map(LettuceClients::copy).toList();
+        uris.forEach(uri -> uri.setTimeout(Duration.ofMillis((long) factor * TIMEOUT_MILLIS)));
         return new LettuceTransport(client, threads == null ? resources : null, uris, cluster, timer);
     }
 
-    /** A copy with that timeout. A builder takes no sentinels from an address, and needs a host or sentinels. */
-    static RedisURI withTimeout(RedisURI uri, Duration timeout) {
-        RedisURI.Builder builder = RedisURI.builder(uri).withTimeout(timeout);
+    /** A builder takes no sentinels from an address, and needs a host or sentinels. */
+    static RedisURI copy(RedisURI uri) {
+        RedisURI.Builder builder = RedisURI.builder(uri);
         uri.getSentinels().forEach(builder::withSentinel);
         RedisURI copy = builder.build();
         copy.setSentinelMasterId(uri.getSentinelMasterId());

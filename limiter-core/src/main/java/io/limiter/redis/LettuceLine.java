@@ -107,7 +107,7 @@ final class LettuceLine {
                 .toFuture()
                 .orTimeout(LOGIN_SECONDS, TimeUnit.SECONDS)
                 .thenApply(login -> {
-                    RedisURI now = LettuceClients.withTimeout(uri, uri.getTimeout());
+                    RedisURI now = LettuceClients.copy(uri);
                     now.setCredentialsProvider(RedisCredentialsProvider.from(() -> login));
                     return now;
                 });

@@ -135,14 +135,10 @@ final class LettuceTransport implements Transport {
         all.addAll(first);
         CompletableFuture<Void> known = CompletableFuture.failedFuture(new ConnectionLost("nobody was asked"));
         for (Node source : all) {
-            known = known.exceptionallyCompose(silent -> ask(source, List.of("CLUSTER", "NODES"))
+            known = known.exceptionallyCompose(silent -> byOther(source, List.of("CLUSTER", "NODES"), null)
                     .thenAccept(reply -> setMasters(source, (String) reply.get(0))));
         }
         return known;
-    }
-
-    private CompletableFuture<List<Object>> ask(Node node, List<String> words) {
-        return byOther(node, words, null);
     }
 
     /** By the other connection of a node, which is replaced if there is no answer in time: the network may have dropped it silently. */
@@ -281,7 +277,7 @@ final class LettuceTransport implements Transport {
 
     @Override
     public CompletableFuture<List<Object>> ask(String key, List<String> words) {
-        return ask(master(key), words);
+        return byOther(master(key), words, null);
     }
 
     @Override

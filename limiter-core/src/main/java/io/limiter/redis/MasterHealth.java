@@ -78,6 +78,8 @@ final class MasterHealth {
     // Written by any thread.
     /** The error with which it refuses to decide, as far as is known. */
     private volatile @Nullable BackendException refusal;
+    /** Until when no call is sent because a login was refused: each would open a connection. */
+    private volatile long nextLoginMicros = Long.MIN_VALUE;
     /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
 
@@ -133,10 +135,14 @@ final class MasterHealth {
 
     /**
      * The reason why a call that waits this long is not sent; null if it is. A call that waits long enough is sent to a
-     * slow master.
+     * slow master; after a refused login none is sent for a tenth of a second.
      */
     @Nullable
     BackendException refusal(long waitMicros) {
+        BackendException refused = refusal;
+        if (refused != null && time.nowMicros() < nextLoginMicros) {
+            return refused;
+        }
         return isClosed() || waitMicros / 2 > slowMicros ? null : whyNotDeciding();
     }
 
@@ -180,6 +186,9 @@ final class MasterHealth {
 
     /** It answers a call with an error. A test finds out whether it refuses all calls. */
     void noteError(BackendException error) {
+        if (RedisFailure.isLogin(error)) {
+            nextLoginMicros = time.nowMicros() + PROBE_PAUSE_MICROS;
+        }
         if (refusal == null && RedisFailure.isRefusal(error)) {
             refusal = error;
             if (tests.tryPass()) {

@@ -291,6 +291,11 @@ final class RedisFailure {
         return !message.startsWith("RL-222") && !message.startsWith("RL-207");
     }
 
+    /** Whether Redis did not accept the login, or its absence. */
+    static boolean isLogin(BackendException failure) {
+        return String.valueOf(failure.getMessage()).startsWith("RL-202");
+    }
+
     /** The failure and its causes, without the wrappers of futures. */
     private static Throwable[] causes(Throwable failure) {
         Throwable[] all = Stream.iterate(failure, cause -> cause != null, cause -> cause.getCause())
