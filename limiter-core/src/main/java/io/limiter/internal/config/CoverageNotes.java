@@ -26,16 +26,24 @@ final class CoverageNotes {
         List<String> all = new ArrayList<>();
         for (RuleDefinition rule : config.rules()) {
             String name = "rule '" + rule.name() + "'";
+            String here = NamedKeys.RULES.start + rule.name();
             if (rule.mode() != Mode.ENFORCED) {
                 all.add(
                         rule.mode() == Mode.OFF
-                                ? "RL-156 " + name + " is off and counts nothing; remove limiter.rules." + rule.name()
+                                ? "RL-156 " + name + " is off and counts nothing; remove " + here
                                         + ".enabled = false to limit again"
-                                : "RL-155 " + name + " only counts and denies nothing; remove limiter.rules."
-                                        + rule.name() + ".shadow = true to enforce it");
+                                : "RL-155 " + name + " only counts and denies nothing; remove " + here
+                                        + ".shadow = true to enforce it");
                 continue;
             }
-            addInvented(name, rule, config, all);
+            // A client that writes another value each time has a new quota each time.
+            if (rule.hasInventedKey()
+                    && !rule.scope().paths().stream().allMatch(path -> isCovered(path, rule, config))) {
+                all.add("RL-197 " + name + " lets clients choose their key " + rule.key()
+                        + ", so one that sends another value with each request is never denied; add a rule with key = ip on"
+                        + " the same path, or, if something before the rule refuses unknown values, write " + here
+                        + ".key = " + rule.key().stream().map(KeyPart::verified).collect(Collectors.joining(" + ")));
+            }
             if (rule.letsOthersBlock()) {
                 String whose = rule.key().isEmpty()
                         ? "all clients have one key"
@@ -43,7 +51,9 @@ final class CoverageNotes {
                 all.add("RL-175 " + name + " blocks keys that were denied too often, and " + whose
                         + "; add ip to the key, or remove the block");
             }
-            if (hasStock(rule)) {
+            if (rule.policies().stream()
+                    .flatMap(policy -> policy.limits().stream())
+                    .anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT)) {
                 addStock(name, rule, all);
             }
             if (config.http().ignoreTrailingSlash()) {
@@ -51,17 +61,6 @@ final class CoverageNotes {
             }
         }
         return List.copyOf(all);
-    }
-
-    /** A client that writes another value each time has a new quota each time. */
-    private static void addInvented(String name, RuleDefinition rule, Settings config, List<String> all) {
-        if (rule.hasInventedKey() && !rule.scope().paths().stream().allMatch(path -> isCovered(path, rule, config))) {
-            all.add("RL-197 " + name + " lets clients choose their key " + rule.key()
-                    + ", so one that sends another value with each request is never denied; add a rule with key = ip on the"
-                    + " same path, or, if something before the rule refuses unknown values, write limiter.rules."
-                    + rule.name()
-                    + ".key = " + rule.key().stream().map(KeyPart::verified).collect(Collectors.joining(" + ")));
-        }
     }
 
     /** Whether another rule counts all requests to a path, by a key of which a client does not have many for nothing. */
@@ -82,20 +81,11 @@ final class CoverageNotes {
 
     /** In other configurations such a path is all below it. */
     private static void addPages(String name, List<String> paths, List<String> all) {
-        for (String path : paths) {
-            if (path.endsWith("/")
-                    && !path.endsWith("*/")
-                    && paths.stream().allMatch(other -> other.equals(path) || !other.startsWith(path))) {
-                all.add("RL-180 " + name + " counts only the page " + path + " and nothing below it; write " + path
-                        + "* for everything below");
-            }
-        }
-    }
-
-    private static boolean hasStock(RuleDefinition rule) {
-        return rule.policies().stream()
-                .flatMap(policy -> policy.limits().stream())
-                .anyMatch(limit -> limit.algorithm() == Algorithm.ALLOTMENT);
+        paths.stream()
+                .filter(path -> path.endsWith("/") && !path.endsWith("*/"))
+                .filter(path -> paths.stream().allMatch(other -> other.equals(path) || !other.startsWith(path)))
+                .forEach(path -> all.add("RL-180 " + name + " counts only the page " + path
+                        + " and nothing below it; write " + path + "* for everything below"));
     }
 
     /** What a client can do about a stock: get one of its own, or be as many members as it likes. */
