@@ -12,13 +12,6 @@ import java.util.Set;
  * @param roles the roles that the container knows, compared with case
  */
 public record CallerMatcher(List<IpNetwork> addresses, Set<String> users, Set<String> roles) {
-    /** Copies the collections. */
-    public CallerMatcher {
-        addresses = List.copyOf(addresses);
-        users = Set.copyOf(users);
-        roles = Set.copyOf(roles);
-    }
-
     /** The callers of the properties below a key. */
     static CallerMatcher read(PropertyReader reader, String here) {
         return new CallerMatcher(

@@ -5,8 +5,6 @@ import io.limiter.internal.config.RequestCost.ActualCost;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -30,11 +28,6 @@ public record ChargeOptions(
         List<KeyPart> member,
         @Nullable ActualCost actual,
         Duration maxWait) {
-    /** Copies the member. */
-    public ChargeOptions {
-        member = List.copyOf(member);
-    }
-
     /** The options of the properties below a key. */
     static ChargeOptions read(PropertyReader reader, String here, Policy policy, @Nullable RulePlans plans) {
         RequestCost cost = RequestCost.read(reader, here, reader.has(here + "settle"));
@@ -96,12 +89,11 @@ public record ChargeOptions(
         }
 
         /**
-         * Copies the policies.
+         * Checks the name.
          *
          * @throws IllegalArgumentException if the name does not fit the source
          */
         public RulePlans {
-            policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
             Problems.refuseIf(
                     source == Source.RESOLVER ? !ConfigKey.isClassName(name) : !ConfigKey.isName(name),
                     "'" + source.prefix + name

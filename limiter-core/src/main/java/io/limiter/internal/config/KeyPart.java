@@ -1,6 +1,5 @@
 package io.limiter.internal.config;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -149,19 +148,15 @@ public record KeyPart(Kind kind, @Nullable String name, boolean isFolded, boolea
 
     /** The parts of a text such as {@code ip + header:X-Api-Key}; none for {@code global}. */
     static List<KeyPart> parseAll(String text) {
-        List<KeyPart> parts = new ArrayList<>();
-        if (text.strip().equals(GLOBAL)) {
-            return parts;
-        }
-        for (String item : text.strip().split("\\s+\\+\\s+", -1)) {
-            Problems.refuseIf(
-                    item.equals(GLOBAL), "global is a shared quota and can't be combined; remove the other parts");
-            parts.add(parse(item));
-        }
-        return parts;
+        String[] items = text.strip().split("\\s+\\+\\s+", -1);
+        return items.length == 1 && items[0].equals(GLOBAL)
+                ? List.of()
+                : Arrays.stream(items).map(KeyPart::parse).toList();
     }
 
     private static KeyPart parse(String text) {
+        Problems.refuseIf(
+                text.equals(GLOBAL), "global is a shared quota and can't be combined; remove the other parts");
         Problems.refuseIf(
                 text.contains("+"),
                 "'" + text + "' would be one part; write parts with spaces between: '"

@@ -109,7 +109,7 @@ public final class LimitText {
             }
         }
         Problems.refuseIf(!mistakes.isEmpty(), String.join("; and ", mistakes));
-        return parsed;
+        return List.copyOf(parsed);
     }
 
     /**

@@ -70,11 +70,6 @@ public record RedisSettings(
             @Nullable String config,
             @Nullable String username,
             @Nullable String password) {
-        /** Copies the addresses. */
-        public Connection {
-            addresses = List.copyOf(addresses);
-        }
-
         /** Whether neither an address nor a file is set. */
         public boolean isMissing() {
             return addresses.isEmpty() && config == null;

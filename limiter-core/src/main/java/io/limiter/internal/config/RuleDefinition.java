@@ -25,11 +25,6 @@ public record RuleDefinition(
         Position position,
         Mode mode,
         ChargeOptions charging) {
-    /** Copies the key. */
-    public RuleDefinition {
-        key = List.copyOf(key);
-    }
-
     /** What a rule does to the requests that it matches. */
     public enum Mode {
         /** It counts them, and denies those above its limits. */

@@ -9,6 +9,7 @@ import io.limiter.internal.config.RuleDefinition.Position;
 import io.limiter.internal.config.Settings.PlanSettings;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -67,7 +68,7 @@ final class RuleParser {
         return reader.read(here + "plan", text -> {
             Map<String, Policy> policies = new LinkedHashMap<>();
             plans.limits().forEach((plan, limits) -> policies.put(plan, named.apply(name + "." + plan, limits)));
-            return RulePlans.parse(text, policies);
+            return RulePlans.parse(text, Collections.unmodifiableMap(policies));
         });
     }
 

@@ -44,15 +44,6 @@ public record RuleScope(
     private static final Pattern UNFIT = Pattern.compile(
             "[*{};\uFF0C\uFF0A\uFF0F\uFF5B\uFF5D\u201C\u201D?#%\\\\|<>\\[\\]^\"\\p{Cntrl}]|^[.+]+$|\\.\\+|\\$$|^\\s|\\s$|^:");
 
-    /** Copies the collections. */
-    public RuleScope {
-        paths = List.copyOf(paths);
-        methods = Set.copyOf(methods);
-        headers = List.copyOf(headers);
-        query = List.copyOf(query);
-        except = List.copyOf(except);
-    }
-
     /** The scope of the properties below a key; a default rule without paths matches all. */
     static RuleScope read(PropertyReader reader, String rule, String here) {
         boolean isDefault = reader.yes(here + "default");

@@ -65,12 +65,7 @@ public record Settings(
      * @param denied the networks of callers that are denied before anything is counted
      * @param deniedStatus of that answer: 403 or 429
      */
-    public record Callers(CallerMatcher exempt, List<IpNetwork> denied, int deniedStatus) {
-        /** Copies the networks. */
-        public Callers {
-            denied = List.copyOf(denied);
-        }
-    }
+    public record Callers(CallerMatcher exempt, List<IpNetwork> denied, int deniedStatus) {}
 
     /**
      * What is limited.
@@ -79,13 +74,7 @@ public record Settings(
      * @param rules the rules in the order of the text, each with a name of its own
      * @param plans the plans of callers
      */
-    public record Limits(Map<String, Policy> policies, List<RuleDefinition> rules, PlanSettings plans) {
-        /** Copies the collections. */
-        public Limits {
-            policies = Collections.unmodifiableMap(new LinkedHashMap<>(policies));
-            rules = List.copyOf(rules);
-        }
-    }
+    public record Limits(Map<String, Policy> policies, List<RuleDefinition> rules, PlanSettings plans) {}
 
     /**
      * What operators see and change.
@@ -161,11 +150,6 @@ public record Settings(
     public record PlanSettings(Map<String, List<Limit>> limits, Duration longestWait, Duration expiry, int maxEntries) {
         private static final String LOOKUP = "limiter.plan-lookup.";
 
-        /** Copies the limits. */
-        public PlanSettings {
-            limits = Collections.unmodifiableMap(new LinkedHashMap<>(limits));
-        }
-
         static PlanSettings read(PropertyReader reader) {
             Map<String, List<Limit>> limits = new LinkedHashMap<>();
             for (String plan : NamedKeys.PLANS.names(reader.byKey().values())) {
@@ -180,7 +164,7 @@ public record Settings(
                 }
             }
             return new PlanSettings(
-                    limits,
+                    Collections.unmodifiableMap(limits),
                     reader.duration(LOOKUP + "wait", Duration.ZERO),
                     reader.duration(LOOKUP + "expiry", Duration.ZERO),
                     reader.number(LOOKUP + "max-entries"));

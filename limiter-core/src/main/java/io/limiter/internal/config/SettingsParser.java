@@ -12,6 +12,7 @@ import io.limiter.internal.config.Settings.Storage;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -148,7 +149,7 @@ public final class SettingsParser {
             }
         }
         rules.forEach(rule -> addPolicies(rule, policies));
-        return new Limits(policies, rules, plans);
+        return new Limits(Collections.unmodifiableMap(policies), List.copyOf(rules), plans);
     }
 
     /** Adds the policies of a rule to the others; notes a name that is already in use. */
