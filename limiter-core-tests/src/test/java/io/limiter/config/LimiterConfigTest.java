@@ -215,7 +215,7 @@ class LimiterConfigTest {
                 "limiter.rules.a.policy = nobody | there is no such policy",
                 "just words | just = words: unknown key; remove it",
                 "limiter.client-ip.trusted-proxies = proxy.example | 'proxy.example' is not a network; write an address",
-                "limiter.client-ip.trusted-proxies = 10.0.0.0/8, | an item is empty; write networks such as 10.0.0.0/8",
+                "limiter.client-ip.trusted-proxies = 10.0.0.0/8, | '' is not a network; write an address",
                 "limiter.client-ip.trusted-proxies = 0.0.0.0/0 | would trust every peer; write the networks of your proxies, or the word all",
                 "limiter.client-ip.trusted-proxies = ::/0 | would trust every peer",
                 "limiter.client-ip.trusted-proxies = 10.0.0.1/00 | would trust every peer",

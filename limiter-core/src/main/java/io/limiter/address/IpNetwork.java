@@ -71,10 +71,6 @@ public record IpNetwork(IpAddress address, int prefixBits) {
         int prefixBits = slash < 0 ? address.bits() : prefixBits(text, text.substring(slash + 1), address);
         IpAddress unmapped = address.unmapped();
         if (unmapped.equals(address)) {
-            if (prefixBits == 0) {
-                throw new IllegalArgumentException(
-                        "'" + text + "' matches every address; write the networks" + " that you mean");
-            }
             return new IpNetwork(address, prefixBits);
         }
         if (prefixBits <= MAPPED_BITS) {

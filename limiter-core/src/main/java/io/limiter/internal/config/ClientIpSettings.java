@@ -73,8 +73,6 @@ public record ClientIpSettings(
     }
 
     private static List<IpNetwork> proxies(String text) {
-        Problems.refuseIf(
-                text.isEmpty(), "an item is empty; write networks such as 10.0.0.0/8, separated by one comma");
         // The word all is required instead of /0, so that a mistyped prefix does not trust the whole Internet.
         Problems.refuseIf(
                 text.matches("[0-9A-Fa-f:.]+/0+"),
