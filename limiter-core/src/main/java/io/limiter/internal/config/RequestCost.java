@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -149,8 +148,8 @@ public record RequestCost(
         /** For how long an estimate is held unless configured: longer than most responses take. */
         public static final Duration USUAL = Duration.ofMinutes(5);
 
-        private static final Pattern TEXT =
-                Pattern.compile("response-header:\\s*(?<header>\\S+)|attribute:\\s*(?<attribute>[\\x21-\\x7e]+)");
+        private static final Pattern TEXT = Pattern.compile(
+                "response-header:\\s*(?<header>\\$?[A-Za-z0-9._-]+)|attribute:\\s*(?<attribute>[\\x21-\\x7e]+)");
         private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
 
         /** That of the properties settle and settle-within; null if the cost is final. */
@@ -161,12 +160,11 @@ public record RequestCost(
 
         private static ActualCost parse(String text, Duration within, RequestCost estimate) {
             Matcher source = TEXT.matcher(text);
-            String header = source.matches() ? source.group("header") : null;
-            String attribute = source.matches() ? source.group("attribute") : null;
             Problems.refuseIf(
-                    attribute == null && (header == null || !ConfigKey.isName(header)),
-                    "tells no cost; write response-header:X-Used-Tokens, or attribute:tokens-used");
-            return new ActualCost(header != null, Objects.requireNonNullElse(header, attribute), within, estimate);
+                    !source.matches(), "tells no cost; write response-header:X-Used-Tokens, or attribute:tokens-used");
+            String header = source.group("header");
+            String name = header == null ? source.group("attribute") : header;
+            return new ActualCost(header != null, name, within, estimate);
         }
 
         /**
