@@ -159,8 +159,10 @@ final class Reservations {
         // What was taken is settled instead.
         decision.claimRefund(Access.LIBRARY);
         SettleableHold hold = new SettleableHold(decision, terms, timer.nowMicros());
-        if (decision.allowed() && !decision.outcomes().isEmpty()) {
-            countOpen(hold);
+        if (decision.allowed() && !decision.outcomes().isEmpty() && !isClosed && open.size() < MOST_OPEN) {
+            open.add(hold);
+            countHeld(hold, 1);
+            hold.end = timer.schedule(() -> expired(hold), terms.ttlMicros());
         }
         for (LimitOutcome denied : decision.violated()) {
             if (denied.reason() == DenialReason.HOLDS_FULL) {
@@ -176,21 +178,15 @@ final class Reservations {
         return hold;
     }
 
-    private void countOpen(SettleableHold hold) {
-        if (!isClosed && open.size() < MOST_OPEN) {
-            open.add(hold);
-            heldCharges(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, charge.permits()));
-            hold.end = timer.schedule(() -> expired(hold), hold.terms.ttlMicros());
-        }
-    }
-
-    private void countEnded(SettleableHold hold) {
-        heldCharges(hold).forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, -charge.permits()));
+    /** @param sign -1 for one that has ended */
+    private void countHeld(SettleableHold hold, int sign) {
+        heldCharges(hold)
+                .forEach(charge -> counts.apply(charge.policy()).add(CallCounts.HELD, sign * charge.permits()));
     }
 
     private void expired(SettleableHold hold) {
         if (open.remove(hold)) {
-            countEnded(hold);
+            countHeld(hold, -1);
             heldCharges(hold).forEach(charge -> add(charge.policy(), HoldCount.EXPIRED, 1));
         }
     }
@@ -246,7 +242,7 @@ final class Reservations {
         CompletableFuture<Settlement> settlement =
                 held.isEmpty() ? CompletableFuture.completedFuture(worst) : send(hold, held, cost, worst);
         // Counted as held until it is charged: a reader that finds nothing held must find the actual cost.
-        return wasOpen ? settlement.whenComplete((made, failed) -> countEnded(hold)) : settlement;
+        return wasOpen ? settlement.whenComplete((made, failed) -> countHeld(hold, -1)) : settlement;
     }
 
     private void ignore(Policy policy, long cost) {
