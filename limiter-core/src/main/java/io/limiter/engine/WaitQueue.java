@@ -115,7 +115,8 @@ final class WaitQueue {
                                 && charge.requestId() == null
                                 && own.takesMembers() == policy.takesMembers()
                                 && (charge.permits() <= 1
-                                        || policy.limits().stream().noneMatch(WaitQueue::countsMembers))
+                                        || policy.limits().stream()
+                                                .noneMatch(limit -> limit.algorithm() == Algorithm.DISTINCT))
                                 && (!policy.isInFlight() || own.isInFlight());
                         return isReplaced ? FailureAnswers.under(policy, charge) : charge;
                     })
@@ -167,10 +168,6 @@ final class WaitQueue {
     /** Sets what lets the head ask, in place of an earlier one. */
     void setAlarm(@Nullable Future<?> next) {
         alarm = replaced(alarm, next);
-    }
-
-    private static boolean countsMembers(Limit limit) {
-        return limit.algorithm() == Algorithm.DISTINCT;
     }
 
     private static @Nullable Future<?> replaced(@Nullable Future<?> earlier, @Nullable Future<?> next) {

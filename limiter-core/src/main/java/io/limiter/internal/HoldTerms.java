@@ -3,7 +3,6 @@ package io.limiter.internal;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -35,7 +34,6 @@ public record HoldTerms(String id, long ttlMicros, long keepMicros) {
      * @throws IllegalArgumentException if one is out of its range
      */
     public HoldTerms {
-        Objects.requireNonNull(id, "id");
         if (!ID.matcher(id).matches()) {
             throw new IllegalArgumentException("a hold's id has 16 hexadecimal digits");
         }
