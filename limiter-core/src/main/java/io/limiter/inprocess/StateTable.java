@@ -149,12 +149,12 @@ final class StateTable {
     }
 
     /**
-     * The state that decides for a key without one, and without a shared one in use: a new one, with memory for that number of
-     * timestamps, which is not in the table until {@link #keep}, or one that keys share; one that denies all if even that has no
+     * The state that decides for a key without one, and without a shared one in use: a new one, with memory for so many permits
+     * of the limit, which is not in the table until {@link #keep}, or one that keys share; one that denies all if even that has no
      * memory. Called under the lock of the states.
      */
-    State create(LimitName name, PartitionKey key, long stamps, Limit limit, long now) {
-        State known = createOwn(name, key, stamps);
+    State create(LimitName name, PartitionKey key, long permits, Limit limit, long now) {
+        State known = createOwn(name, key, firstStamps(permits, limit));
         known = known == null ? sharedState(name, key) : known;
         if (known != null) {
             return known;

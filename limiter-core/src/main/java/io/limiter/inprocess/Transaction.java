@@ -75,11 +75,6 @@ final class Transaction {
             return isBlock ? permits > 0 : result == Result.GRANTED;
         }
 
-        /** The number of timestamps for which a new state needs memory. */
-        long firstStamps() {
-            return StateTable.firstStamps(charge.permits(), limit);
-        }
-
         /** Whether the state was made for this check, to be put into the table. */
         boolean isNew() {
             return lacksState && state.share != null && !state.isShared();
@@ -154,7 +149,7 @@ final class Transaction {
         for (Check check : checks) {
             if (check.lacksState) {
                 long record = check.isReserved ? HoldSet.STAMPS_A_HOLD : 0;
-                table.makeRoom(check.name, check.firstStamps() + record, now);
+                table.makeRoom(check.name, StateTable.firstStamps(check.charge.permits(), check.limit) + record, now);
             }
         }
     }
@@ -215,7 +210,7 @@ final class Transaction {
             return shared != null ? shared : table.unused(check.name, key);
         }
         if (!check.isBlock) {
-            return table.create(check.name, key, check.firstStamps(), check.limit, now);
+            return table.create(check.name, key, check.charge.permits(), check.limit, now);
         }
         // Keys that share a block would be blocked for the denials of others. The limits go on to deny without it.
         State block = table.createOwn(check.name, key, 0);
