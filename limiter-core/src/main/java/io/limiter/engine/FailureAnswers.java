@@ -155,11 +155,11 @@ final class FailureAnswers {
         }
     }
 
-    /** The answer of a backend. What the call throws fails the future, so that callers handle one kind of failure. */
+    /** The answer of a backend. What the call throws fails the future, also an error: others wait in a queue behind it. */
     static <T> CompletableFuture<T> futureOf(Supplier<? extends CompletionStage<T>> call) {
         try {
             return call.get().toCompletableFuture();
-        } catch (RuntimeException failed) {
+        } catch (Throwable failed) {
             return CompletableFuture.failedFuture(failed);
         }
     }
