@@ -70,7 +70,7 @@ record CallRules(
         }
         Predicate<RuleDefinition> fits = rule -> lack(rule, users != null) == null;
         Predicate<RuleDefinition> ours = fits.and(choice::has);
-        NamedClasses classes = choice.classes(GrpcCall.class);
+        NamedClasses classes = choice.classes();
         HttpRules calls = choice.only(ours.and(rule -> !isByMessage(rule)), choice.rules())
                 .rules(limiter, config, fits, classes);
         HttpRules messages =

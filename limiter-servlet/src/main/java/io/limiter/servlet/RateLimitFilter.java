@@ -194,7 +194,7 @@ public final class RateLimitFilter extends Door<ServletAdmission.Rules> implemen
     }
 
     private ServletAdmission.Rules make(LimiterConfig config) {
-        NamedClasses classes = new NamedClasses(loader, choice.instances(), HttpServletRequest.class);
+        NamedClasses classes = new NamedClasses(loader, choice.instances());
         HttpRules made = choice.rules(Objects.requireNonNull(limiter), config, rule -> true, classes);
         WebAppChecks known = checks;
         if (known != null) {

@@ -70,7 +70,7 @@ final class Explain {
         LimiterConfig config = LimiterConfig.builder().file(file, Path.of(file)).build();
         InProcessBackend backend = InProcessBackend.builder().build();
         try (Limiter limiter = Limiter.of(config, RateLimiters.on(backend))) {
-            NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null, null);
+            NamedClasses classes = new NamedClasses(Explain.class.getClassLoader(), type -> null);
             HttpRules rules =
                     new HttpRules(limiter, config, config.settings().rules(), rule -> true, List.of(), classes);
             print(Explainer.explain(rules, sample, contextPath), out);

@@ -66,7 +66,7 @@ final class WebAdmission extends Admission {
                 Choice<ServerWebExchange, WebRejectionHandler> choice,
                 String basePath) {
             LimiterConfig config = own.isEmpty() ? all : all.with(source, own);
-            NamedClasses classes = choice.classes(ServerWebExchange.class);
+            NamedClasses classes = choice.classes();
             HttpRules http = choice.rules(limiter, config, rule -> true, classes);
             List<RuleDefinition> rules = http.configured();
             boolean needsUser = config.settings().callers().exempt().needUser()

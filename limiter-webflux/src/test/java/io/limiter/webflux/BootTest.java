@@ -10,6 +10,7 @@ import io.limiter.http.RequestSample;
 import io.limiter.http.RequestSample.Explanation;
 import io.limiter.kit.LogLines;
 import io.limiter.kit.door.Client.Response;
+import io.limiter.rule.Cost;
 import io.limiter.rule.KeyResolver;
 import io.limiter.spring.RateLimited;
 import io.limiter.spring.boot.internal.RequestExplainer;
@@ -290,20 +291,36 @@ class BootTest extends BootSite {
                 "limiter.rules.all.path=/*",
                 "limiter.rules.all.limits=1/1h",
                 "limiter.http.rejection-handler=" + String.class.getName());
-        fails(
-                "RL-114",
-                "limiter.rules.all.path=/*",
-                "limiter.rules.all.limits=1/1h",
-                "limiter.rules.all.key=class:" + OfServlets.class.getName());
         fails("RL-101", "limiter.rules.all.pth=/*", "limiter.rules.all.limits=1/1h");
     }
 
     /** Written for another door. */
-    public static class OfServlets implements KeyResolver<HttpServletRequest> {
+    public static class OfServlets implements KeyResolver<HttpServletRequest>, Cost<HttpServletRequest> {
         @Override
         public PartitionKey resolve(HttpServletRequest request) {
             return PartitionKey.of(request.getRemoteAddr());
         }
+
+        @Override
+        public long permits(HttpServletRequest request) {
+            return 0;
+        }
+    }
+
+    @Test
+    void aClassForAnotherDoorLimitsLikeOneThatFails() {
+        start(
+                Open.class,
+                "limiter.rules.key.path=/page",
+                "limiter.rules.key.limits=1/1h fixed",
+                "limiter.rules.key.key=class:" + OfServlets.class.getName(),
+                "limiter.rules.cost.path=/api/*",
+                "limiter.rules.cost.limits=3/1h fixed",
+                "limiter.rules.cost.cost=" + OfServlets.class.getName());
+        assertEquals(List.of(200, 429), List.of(status("/page"), status("/page")));
+        assertEquals(List.of(200, 429), List.of(status("/api/1"), status("/api/1")));
+        assertTrue(log.only(Level.WARN, "RL-317").contains(OfServlets.class.getName()), log::toString);
+        assertTrue(log.only(Level.WARN, "RL-327").contains(OfServlets.class.getName()), log::toString);
     }
 
     @Test

@@ -127,8 +127,8 @@ public abstract class DoorBuilder<S, H, B extends DoorBuilder<S, H, B>> {
         }
 
         /** The classes that a configuration names, found as the current thread finds them. */
-        public NamedClasses classes(Class<S> type) {
-            return new NamedClasses(null, instances, type);
+        public NamedClasses classes() {
+            return new NamedClasses(null, instances);
         }
     }
 }

@@ -3,8 +3,6 @@ package io.limiter.http.internal;
 import io.limiter.TimeSource;
 import io.limiter.internal.Throttle;
 import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.Type;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -16,23 +14,18 @@ public final class NamedClasses {
     private static final Logger LOG = LoggerFactory.getLogger(NamedClasses.class);
     private final ClassLoader loader;
     private final Function<? super Class<?>, ?> instances;
-    private final @Nullable Class<?> subject;
 
     /**
      * For the classes of a configuration.
      *
      * @param loader finds them; null for that of the current thread
      * @param instances returns an existing object of a class, such as a bean; null if a new one is to be made
-     * @param subject the type of the server's own requests, which those with a type parameter get
      */
     public NamedClasses(
-            @Nullable ClassLoader loader,
-            Function<? super Class<?>, ? extends @Nullable Object> instances,
-            @Nullable Class<?> subject) {
+            @Nullable ClassLoader loader, Function<? super Class<?>, ? extends @Nullable Object> instances) {
         ClassLoader ofThread = Thread.currentThread().getContextClassLoader();
         this.loader = loader != null ? loader : ofThread != null ? ofThread : NamedClasses.class.getClassLoader();
         this.instances = Objects.requireNonNull(instances, "instances");
-        this.subject = subject;
     }
 
     /**
@@ -46,7 +39,8 @@ public final class NamedClasses {
     }
 
     /**
-     * What a class of the application returns for a request; null if it fails or returns nothing, which is logged.
+     * What a class of the application returns for a request; null if it fails or returns nothing, which is logged. One that is written for
+     * the requests of another server fails at each of them.
      *
      * @param finding with the code, the rule and what is used instead
      */
@@ -77,10 +71,9 @@ public final class NamedClasses {
     public <T> T get(String property, String name, Class<T> type) {
         try {
             Class<? extends T> found = Class.forName(name, true, loader).asSubclass(type);
-            refuseOther(found, type);
             Object given = instances.apply(found);
             return given == null ? found.getConstructor().newInstance() : found.cast(given);
-        } catch (ReflectiveOperationException | ClassCastException | LinkageError | TypeNotPresentException failed) {
+        } catch (ReflectiveOperationException | ClassCastException | LinkageError failed) {
             Throwable cause = failed instanceof InvocationTargetException ? failed.getCause() : failed;
             throw new IllegalArgumentException(
                     "RL-114 " + property + " = " + name + ": can't be made (" + cause
@@ -89,21 +82,6 @@ public final class NamedClasses {
                             + " and has a public constructor without parameters (a class within another"
                             + " is written com.example.Outer$Inner)",
                     cause);
-        }
-    }
-
-    /** Refuses a class for the requests of another server. One that does not declare its type fails at the first request. */
-    private void refuseOther(Class<?> found, Class<?> type) {
-        for (Class<?> one = found; one != null && subject != null; one = one.getSuperclass()) {
-            for (Type declared : one.getGenericInterfaces()) {
-                if (declared instanceof ParameterizedType generic
-                        && generic.getRawType() == type
-                        && generic.getActualTypeArguments()[0] instanceof Class<?> expected
-                        && !expected.isAssignableFrom(subject)) {
-                    throw new ClassCastException(
-                            "it is for " + expected.getName() + ", and requests here are of type " + subject.getName());
-                }
-            }
         }
     }
 }

@@ -59,7 +59,7 @@ public final class Rejections {
      * @throws IllegalArgumentException if the configuration names a rejection handler that can't be made
      */
     public static Rejections of(LimiterConfig config) {
-        NamedClasses classes = new NamedClasses(null, type -> null, null);
+        NamedClasses classes = new NamedClasses(null, type -> null);
         return of(config, Answers.handler(config, null, classes, RejectionHandler.class));
     }
 
