@@ -27,9 +27,10 @@ final class ReactorInvoker {
     private static Flux<Object> flux(ChargedCall call, boolean isOne) {
         return Flux.defer(() -> {
             ChargedCall again = call.again();
+            // Reactor cancels the future: a call that waits leaves its queue, and one that is decided stays charged.
             Flux<Object> all = again.isFree()
-                    ? Flux.from(proceed(again))
-                    : decision(again).flatMapMany(decision -> answer(again, decision));
+                    ? Flux.from(answer(again, null))
+                    : Mono.fromFuture(again.decideAsync()).flatMapMany(decision -> answer(again, decision));
             return again.hasEnd() ? ending(again, all, isOne) : all;
         });
     }
@@ -48,28 +49,10 @@ final class ReactorInvoker {
                 .doOnCancel(() -> call.end(End.GIVEN_UP));
     }
 
-    /**
-     * Uses a separate future, because Reactor cancels it, and a limiter's stage can't be cancelled. A cancelled call
-     * stays charged.
-     */
-    private static Mono<Decision> decision(ChargedCall call) {
-        return Mono.fromFuture(call.decideAsync());
-    }
-
-    private static Publisher<Object> answer(ChargedCall call, Decision decision) {
-        if (decision.allowed()) {
-            return proceed(call);
-        }
+    /** What the method returns or, if a decision denies the call, what stands for it. */
+    private static Publisher<Object> answer(ChargedCall call, @Nullable Decision decision) {
         try {
-            return publisher(call.deny(decision));
-        } catch (Throwable thrown) {
-            return Flux.error(thrown);
-        }
-    }
-
-    private static Publisher<Object> proceed(ChargedCall call) {
-        try {
-            return publisher(call.proceed(false));
+            return publisher(decision == null || decision.allowed() ? call.proceed(false) : call.deny(decision));
         } catch (Throwable thrown) {
             return Flux.error(thrown);
         }
