@@ -4,12 +4,12 @@ import io.limiter.application.Limiter;
 import io.limiter.config.LimiterConfig;
 import io.limiter.http.internal.BeforeTheDoor;
 import io.limiter.http.internal.DoorBuilder;
+import io.limiter.spring.internal.web.WebBeans;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -63,11 +63,7 @@ public final class FilterPlaces {
 
     /** Whether there is a bean of a class, which need not be there. */
     public static boolean has(ListableBeanFactory beans, String type) {
-        return ClassUtils.isPresent(type, null)
-                && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
-                                        beans, ClassUtils.resolveClassName(type, null), true, false)
-                                .length
-                        > 0;
+        return ClassUtils.isPresent(type, null) && !WebBeans.isMissing(ClassUtils.resolveClassName(type, null), beans);
     }
 
     /** A builder of a filter with what answers denied requests, and with other classes, of the application. */
