@@ -1,8 +1,7 @@
 package io.limiter.spring.internal;
 
 import io.limiter.spring.RateLimited;
-import java.lang.reflect.Method;
-import java.util.ArrayList;
+import java.lang.reflect.Type;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
@@ -18,8 +17,8 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotation;
-import org.springframework.util.ClassUtils;
 
 /**
  * Hints for native images. For any application: the scripts, and the reflection of annotations and expressions. For a
@@ -65,12 +64,16 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         ConfigurableListableBeanFactory beans = bean.getBeanFactory();
         return (generation, code) -> {
             ReflectionHints hints = generation.getRuntimeHints().reflection();
-            addType(type, hints);
+            // Methods are looked up in what it extends and implements, too.
+            Stream.<Class<?>>iterate(type, one -> one != null && one != Object.class, Class::getSuperclass)
+                    .flatMap(one -> Stream.concat(Stream.of(one), Stream.of(one.getInterfaces())))
+                    .forEach(one -> hints.registerType(
+                            one, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS));
             for (AnnotatedMethod method : methods) {
-                addParameters(method.specific(), hints);
+                addRead(hints, method.specific().getGenericParameterTypes());
                 for (MergedAnnotation<RateLimited> found : method.annotations()) {
                     if (!found.getString("settle").isEmpty()) {
-                        addResult(method.specific(), hints);
+                        addRead(hints, method.specific().getGenericReturnType());
                     }
                     // It may be a meta-annotation on an annotation of the application, which is read too.
                     for (MergedAnnotation<?> one = found; one != null; one = one.getMetaSource()) {
@@ -89,26 +92,11 @@ final class LimitHints implements RuntimeHintsRegistrar, BeanRegistrationAotProc
         };
     }
 
-    /** Registers what expressions may read: all properties of parameters, and their methods. */
-    private static void addParameters(Method method, ReflectionHints hints) {
-        new BindingReflectionHintsRegistrar().registerReflectionHints(hints, method.getGenericParameterTypes());
-        for (Class<?> type : method.getParameterTypes()) {
-            hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
+    /** Registers what expressions may read: all properties of values of these types, and their methods. */
+    private static void addRead(ReflectionHints hints, Type... types) {
+        new BindingReflectionHintsRegistrar().registerReflectionHints(hints, types);
+        for (Type type : types) {
+            hints.registerType(ResolvableType.forType(type).toClass(), MemberCategory.INVOKE_PUBLIC_METHODS);
         }
-    }
-
-    /** What {@code settle} may read. */
-    private static void addResult(Method method, ReflectionHints hints) {
-        new BindingReflectionHintsRegistrar().registerReflectionHints(hints, method.getGenericReturnType());
-        hints.registerType(method.getReturnType(), MemberCategory.INVOKE_PUBLIC_METHODS);
-    }
-
-    private static void addType(Class<?> type, ReflectionHints hints) {
-        List<Class<?>> types = new ArrayList<>(ClassUtils.getAllInterfacesForClassAsSet(type));
-        for (Class<?> one = type; one != null && one != Object.class; one = one.getSuperclass()) {
-            types.add(one);
-        }
-        types.forEach(one ->
-                hints.registerType(one, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.INVOKE_DECLARED_METHODS));
     }
 }
