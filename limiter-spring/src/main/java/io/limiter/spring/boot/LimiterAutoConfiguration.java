@@ -67,11 +67,8 @@ public class LimiterAutoConfiguration {
         @Bean("io.limiter.spring.limiterStartup")
         @ConditionalOnBean(name = LimiterStartup.LIMITER)
         LimiterStartup limiterStartup(
-                Limiter limiter,
-                ObjectProvider<RateLimitedPostProcessor> annotations,
-                ConfigurableListableBeanFactory beans,
-                ConfigurableEnvironment environment) {
-            return new LimiterStartup(limiter, annotations, beans, environment);
+                Limiter limiter, ConfigurableListableBeanFactory beans, ConfigurableEnvironment environment) {
+            return new LimiterStartup(limiter, beans, environment);
         }
 
         // One in each context: a post processor of a parent does not process the beans of its children.

@@ -10,7 +10,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -26,11 +25,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
  * application may have its own {@code rules} or {@code policies}, so only those with values in the limiter's grammar
  * are reported.
  */
-record LimiterStartup(
-        Limiter limiter,
-        ObjectProvider<RateLimitedPostProcessor> annotations,
-        ConfigurableListableBeanFactory beans,
-        ConfigurableEnvironment environment)
+record LimiterStartup(Limiter limiter, ConfigurableListableBeanFactory beans, ConfigurableEnvironment environment)
         implements SmartInitializingSingleton {
     /** The name of the bean that its users depend on. */
     static final String LIMITER = "io.limiter.spring.limiter";
@@ -47,8 +42,8 @@ record LimiterStartup(
         limiter.awaitConnected();
         LimiterConfig config = limiter.config();
         if (config.policies().isEmpty()
-                && config.settings().rules().isEmpty()
-                && annotations.stream().noneMatch(RateLimitedPostProcessor::isUsed)
+                && beans.getBeanProvider(RateLimitedPostProcessor.class).stream()
+                        .noneMatch(RateLimitedPostProcessor::isUsed)
                 && !environment.getProperty("spring.main.lazy-initialization", Boolean.class, false)
                 && Arrays.stream(beans.getDependentBeans(LIMITER)).allMatch(this::isOurs)) {
             LOG.warn("RL-138 nothing is limited: below limiter there is neither a policy nor a rule, and no bean has"
