@@ -1,7 +1,6 @@
 package io.limiter.spring.boot;
 
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.limiter.internal.Access;
 import io.limiter.redis.RedisBackend;
@@ -39,20 +38,15 @@ final class LettuceBeans {
         RedisConnectionFactory chosen =
                 beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
         if (chosen == null) {
-            throw new IllegalStateException("RL-116 there are several beans of type RedisConnectionFactory; mark one"
-                    + " of them @Primary, or add limiter.redis.address = redis://127.0.0.1:6379");
+            throw unclear("there are several beans of type RedisConnectionFactory; mark one of them @Primary");
         }
         if (!(chosen instanceof LettuceConnectionFactory factory)) {
-            throw new IllegalStateException(
-                    "RL-116 of Spring Data's connections to Redis only Lettuce's can be used, and"
-                            + " this one is of " + chosen.getClass().getName() + "; set spring.data.redis.client-type ="
-                            + " lettuce, or add limiter.redis.address = redis://127.0.0.1:6379");
+            throw unclear("of Spring Data's connections to Redis only Lettuce's can be used, and this one is of "
+                    + chosen.getClass().getName() + "; set spring.data.redis.client-type = lettuce");
         }
         if (!factory.isRunning()) {
-            throw new IllegalStateException("RL-116 the connection factory has no client before it is started; write"
-                    + " setEarlyStartup(true), or add limiter.redis.address = redis://127.0.0.1:6379");
+            throw unclear("the connection factory has no client before it is started; write setEarlyStartup(true)");
         }
-        List<RedisURI> at = addresses(factory);
         String bundle = environment.getProperty("spring.data.redis.ssl.bundle");
         ClientOptions options = factory.getRequiredNativeClient().getOptions();
         return redis.lettuce(
@@ -61,20 +55,24 @@ final class LettuceBeans {
                 bundle == null ? options : reloading(options, beans.getBean(SslBundles.class), bundle),
                 // Those that the factory makes itself end when it is stopped, also where it is started again.
                 factory.getClientConfiguration().getClientResources().orElse(null),
-                at);
+                addresses(factory));
+    }
+
+    private static IllegalStateException unclear(String why) {
+        return new IllegalStateException("RL-116 " + why + ", or add limiter.redis.address = redis://127.0.0.1:6379");
     }
 
     /** Those of nodes of a cluster, or one. */
     private static List<RedisURI> addresses(LettuceConnectionFactory factory) {
         LettuceClientConfiguration client = factory.getClientConfiguration();
-        RedisSentinelConfiguration sentinels = factory.getSentinelConfiguration();
         DirectFieldAccessor fields = new DirectFieldAccessor(factory);
         if (factory.getSocketConfiguration() != null
                 || (fields.isReadableProperty("configuration")
                         && fields.getPropertyValue("configuration") instanceof RedisStaticMasterReplicaConfiguration)) {
-            throw new IllegalStateException("RL-116 the connection factory has neither one server, nor sentinels, nor a"
-                    + " cluster; add limiter.redis.address = redis://127.0.0.1:6379, with the address of the master");
+            throw unclear(
+                    "the connection factory has neither one server, sentinels nor a cluster; name the master there");
         }
+        RedisSentinelConfiguration sentinels = factory.getSentinelConfiguration();
         RedisConfiguration servers = factory.isClusterAware()
                 ? factory.getClusterConfiguration()
                 : sentinels != null ? sentinels : factory.getStandaloneConfiguration();
@@ -86,9 +84,8 @@ final class LettuceBeans {
                                 : LettuceConverters.sentinelConfigurationToRedisURI(sentinels));
         RedisCredentialsProviderFactory logins =
                 client.getRedisCredentialsProviderFactory().orElseGet(() -> new RedisCredentialsProviderFactory() {});
-        Stream<RedisURI> withSentinels =
-                at.stream().flatMap(uri -> Stream.concat(Stream.of(uri), uri.getSentinels().stream()));
-        withSentinels.forEach(uri -> {
+        Stream<RedisURI> sentinelsOf = at.stream().flatMap(uri -> uri.getSentinels().stream());
+        Stream.concat(at.stream(), sentinelsOf).forEach(uri -> {
             uri.setSsl(client.isUseSsl());
             uri.setStartTls(client.isStartTls());
             uri.setVerifyPeer(client.getVerifyMode());
@@ -98,11 +95,10 @@ final class LettuceBeans {
             uri.setDatabase(factory.getDatabase());
             // Asked at each login, so that a password can be changed.
             uri.setCredentialsProvider(logins.createCredentialsProvider(servers));
+            uri.getSentinels()
+                    .forEach(one -> one.setCredentialsProvider(
+                            logins.createSentinelCredentialsProvider(Objects.requireNonNull(sentinels))));
         });
-        if (sentinels != null) {
-            RedisCredentialsProvider login = logins.createSentinelCredentialsProvider(sentinels);
-            at.get(0).getSentinels().forEach(sentinel -> sentinel.setCredentialsProvider(login));
-        }
         return at;
     }
 
