@@ -176,7 +176,8 @@ final class BackendRateLimiter extends RateLimiter {
             }
         }
         Function<List<Charge>, CompletableFuture<Decision>> ask = request.isBlocking()
-                ? charges -> CompletableFuture.completedFuture(decideNow(charges, request.mode()))
+                ? charges -> FailureAnswers.futureOf(
+                        () -> CompletableFuture.completedFuture(decideNow(charges, request.mode())))
                 : charges -> ask(charges, request.mode());
         return request.mayWait() ? waiting.decide(request, ask) : finished(request, ask.apply(charges(request)));
     }

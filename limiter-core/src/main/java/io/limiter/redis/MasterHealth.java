@@ -78,7 +78,10 @@ final class MasterHealth {
     // Written by any thread.
     /** The error with which it refuses to decide, as far as is known. */
     private volatile @Nullable BackendException refusal;
-    /** Until when no call is sent because a login was refused: each would open a connection. */
+    /**
+     * Until when no call is sent because a login was refused: each would open a connection. Only a test begins that, since one call
+     * may have been refused by another server of the cluster.
+     */
     private volatile long nextLoginMicros = Long.MIN_VALUE;
     /** In time or late. */
     private volatile long lastAnswerMicros = Long.MIN_VALUE;
@@ -186,7 +189,7 @@ final class MasterHealth {
 
     /** It answers a call with an error. A test finds out whether it refuses all calls. */
     void noteError(BackendException error) {
-        if (RedisFailure.isLogin(error)) {
+        if (nextLoginMicros != Long.MIN_VALUE && RedisFailure.isLogin(error)) {
             nextLoginMicros = time.nowMicros() + PROBE_PAUSE_MICROS;
         }
         if (refusal == null && RedisFailure.isRefusal(error)) {
@@ -356,7 +359,11 @@ final class MasterHealth {
                 BackendException found = test.run();
                 boolean isReplica = RedisFailure.isOfReplica(found)
                         || test.findings().stream().anyMatch(line -> line.startsWith("RL-203"));
-                refusal = isReplica && renew(sentMicros) ? test.run() : found;
+                BackendException now = isReplica && renew(sentMicros) ? test.run() : found;
+                nextLoginMicros = now != null && RedisFailure.isLogin(now)
+                        ? time.nowMicros() + PROBE_PAUSE_MICROS
+                        : Long.MIN_VALUE;
+                refusal = now;
                 silence = null;
             } catch (BackendException silent) {
                 silence = silent;

@@ -70,7 +70,8 @@ final class LettuceBeans {
                 || (fields.isReadableProperty("configuration")
                         && fields.getPropertyValue("configuration") instanceof RedisStaticMasterReplicaConfiguration)) {
             throw unclear(
-                    "the connection factory has neither one server, sentinels nor a cluster; name the master there");
+                    "the connection factory has neither one server, sentinels nor a cluster; give it a RedisStandaloneConfiguration"
+                            + " with the address of the master");
         }
         RedisSentinelConfiguration sentinels = factory.getSentinelConfiguration();
         RedisConfiguration servers = factory.isClusterAware()
