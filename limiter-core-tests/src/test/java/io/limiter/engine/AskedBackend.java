@@ -6,7 +6,7 @@ import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.PartitionKey;
 import io.limiter.Policy;
-import io.limiter.internal.backend.ForwardingBackend;
+import io.limiter.kit.Relay;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
@@ -15,8 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /** A backend that counts what it is asked, and whose answers a test can hold back or replace by failures. */
-class AskedBackend extends ForwardingBackend {
-    private final Backend backend;
+class AskedBackend extends Relay {
     final List<List<Charge>> asked = new ArrayList<>();
     final List<Decision> refunded = new ArrayList<>();
     final Deque<Runnable> heldBack = new ConcurrentLinkedDeque<>();
@@ -26,12 +25,7 @@ class AskedBackend extends ForwardingBackend {
     BackendException outage = new BackendException("down");
 
     AskedBackend(Backend backend) {
-        this.backend = backend;
-    }
-
-    @Override
-    protected Backend inner() {
-        return backend;
+        super(backend);
     }
 
     @Override
@@ -40,7 +34,7 @@ class AskedBackend extends ForwardingBackend {
         if (isDown) {
             return CompletableFuture.failedFuture(outage);
         }
-        CompletableFuture<Decision> decision = backend.decide(charges, mode).toCompletableFuture();
+        CompletableFuture<Decision> decision = inner().decide(charges, mode).toCompletableFuture();
         granted += decision.join().allowed() ? 1 : 0;
         if (!holdsBack) {
             return decision;
@@ -66,11 +60,11 @@ class AskedBackend extends ForwardingBackend {
     @Override
     public CompletionStage<Boolean> refund(Decision decision) {
         refunded.add(decision);
-        return backend.refund(decision);
+        return inner().refund(decision);
     }
 
     @Override
     public CompletionStage<Void> reset(Policy policy, PartitionKey key) {
-        return isDown ? CompletableFuture.failedFuture(outage) : backend.reset(policy, key);
+        return isDown ? CompletableFuture.failedFuture(outage) : inner().reset(policy, key);
     }
 }

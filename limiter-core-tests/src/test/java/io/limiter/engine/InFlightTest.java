@@ -17,10 +17,10 @@ import io.limiter.PermitRequest;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.internal.config.LimitText;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
+import io.limiter.kit.Relay;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,16 +75,10 @@ class InFlightTest {
     @Test
     void aBackendMayDecideUnderAPolicyThatHoldsNothing() {
         Policy rate = Policy.of("both", Limit.fixedWindow(3, Duration.ofMinutes(1)));
-        Backend inner = InProcessBackend.create();
-        Backend overriding = new ForwardingBackend() {
-            @Override
-            protected Backend inner() {
-                return inner;
-            }
-
+        Backend overriding = new Relay(InProcessBackend.create()) {
             @Override
             public Decision decideNow(List<Charge> charges, Mode mode) {
-                return inner.decideNow(List.of(new Charge(rate, KEY, 1)), mode);
+                return inner().decideNow(List.of(new Charge(rate, KEY, 1)), mode);
             }
         };
         try (RateLimiter other = RateLimiters.on(overriding)) {

@@ -15,7 +15,6 @@ import java.util.function.ToLongFunction;
 
 /** A backend in this JVM whose settlements a test can hold back, or replace by failures. */
 final class SettlingBackend extends AskedBackend {
-    private final InProcessBackend inner;
     final List<Decision> settled = new ArrayList<>();
     /** What every settlement replies; null for what became of it. */
     BackendException refusal;
@@ -25,18 +24,13 @@ final class SettlingBackend extends AskedBackend {
     boolean hasLostAll;
 
     SettlingBackend(TimeSource time) {
-        this(InProcessBackend.builder().timeSource(time).build());
-    }
-
-    private SettlingBackend(InProcessBackend inner) {
-        super(inner);
-        this.inner = inner;
+        super(InProcessBackend.builder().timeSource(time).build());
     }
 
     @Override
     public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
         CompletionStage<Decision> answer =
-                isDown ? CompletableFuture.failedFuture(outage) : inner.reserve(charges, terms);
+                isDown ? CompletableFuture.failedFuture(outage) : inner().reserve(charges, terms);
         if (!holdsBack) {
             return answer;
         }
@@ -58,7 +52,7 @@ final class SettlingBackend extends AskedBackend {
                     .map(none -> new Settled(Settlement.ENDED, 0))
                     .toList());
         }
-        CompletionStage<List<Settled>> answer = inner.settle(held, terms, actual);
+        CompletionStage<List<Settled>> answer = inner().settle(held, terms, actual);
         if (!holdsBack) {
             return answer;
         }

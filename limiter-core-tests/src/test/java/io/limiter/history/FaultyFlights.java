@@ -6,7 +6,7 @@ import io.limiter.Decision;
 import io.limiter.LimitOutcome;
 import io.limiter.Policy;
 import io.limiter.internal.Access;
-import io.limiter.internal.backend.ForwardingBackend;
+import io.limiter.kit.Relay;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** A backend with a fault about calls in flight that the judgment must find. */
-final class FaultyFlights extends ForwardingBackend {
+final class FaultyFlights extends Relay {
     /** What it does wrong. */
     enum Fault {
         ENDS_ANOTHER_CALL,
@@ -27,20 +27,14 @@ final class FaultyFlights extends ForwardingBackend {
 
     private static final int ONE_OF = 20;
 
-    private final Backend backend;
     private final Fault fault;
     private final AtomicInteger calls = new AtomicInteger();
     /** The last call that began. */
     private final AtomicReference<@Nullable LimitOutcome> last = new AtomicReference<>();
 
     FaultyFlights(Backend backend, Fault fault) {
-        this.backend = backend;
+        super(backend);
         this.fault = fault;
-    }
-
-    @Override
-    protected Backend inner() {
-        return backend;
     }
 
     @Override
@@ -50,7 +44,7 @@ final class FaultyFlights extends ForwardingBackend {
 
     @Override
     public Decision decideNow(List<Charge> charges, Mode mode) {
-        Decision decision = backend.decideNow(charges, mode);
+        Decision decision = inner().decideNow(charges, mode);
         if (fault == Fault.HELD_TWICE && decision.allowed() && isNow()) {
             holdOnceMore(decision);
         }
@@ -72,7 +66,7 @@ final class FaultyFlights extends ForwardingBackend {
         for (LimitOutcome one : decision.outcomes()) {
             if (one.isInFlight()) {
                 Policy alone = Policy.of(one.policy().name(), one.limit());
-                backend.decideNow(List.of(new Charge(alone, one.charge().key(), one.permits())), Mode.TAKE);
+                inner().decideNow(List.of(new Charge(alone, one.charge().key(), one.permits())), Mode.TAKE);
             }
         }
     }
@@ -84,7 +78,7 @@ final class FaultyFlights extends ForwardingBackend {
         }
         LimitOutcome other = last.getAndSet(null);
         if (isNow && fault == Fault.ENDS_ANOTHER_CALL && other != null) {
-            backend.refund(Decision.of(Decision.Source.REDIS, other))
+            inner().refund(Decision.of(Decision.Source.REDIS, other))
                     .toCompletableFuture()
                     .join();
         }

@@ -9,11 +9,11 @@ import io.limiter.PartitionKey;
 import io.limiter.Policy;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
-import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.Await;
 import io.limiter.kit.Backends;
 import io.limiter.kit.Looks;
 import io.limiter.kit.RedisServers;
+import io.limiter.kit.Relay;
 import io.limiter.kit.SeenScripts;
 import io.limiter.servlet.WebServer.Answer;
 import java.util.List;
@@ -114,22 +114,16 @@ class RefundOnRedisTest extends Served {
     }
 
     /** Records how each refund has ended. */
-    private static final class Waiting extends ForwardingBackend {
-        private final Backend backend;
+    private static final class Waiting extends Relay {
         private final BlockingQueue<Boolean> refunded = new LinkedBlockingQueue<>();
 
         Waiting(Backend backend) {
-            this.backend = backend;
-        }
-
-        @Override
-        protected Backend inner() {
-            return backend;
+            super(backend);
         }
 
         @Override
         public CompletionStage<Boolean> refund(Decision decision) {
-            return backend.refund(decision).whenComplete((given, failure) -> refunded.add(failure == null && given));
+            return inner().refund(decision).whenComplete((given, failure) -> refunded.add(failure == null && given));
         }
     }
 }

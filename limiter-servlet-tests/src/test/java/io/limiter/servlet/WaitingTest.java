@@ -13,8 +13,8 @@ import io.limiter.application.Limiter;
 import io.limiter.engine.ManualTimer;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Relay;
 import io.limiter.kit.door.Client;
 import io.limiter.servlet.WebServer.Answer;
 import java.util.ArrayList;
@@ -71,15 +71,10 @@ class WaitingTest extends Served {
         AtomicBoolean isBroken = new AtomicBoolean();
         limiter.close();
         Backend whole = InProcessBackend.builder().timeSource(timer.time).build();
-        limiter = timer.limiter(RateLimiters.builder(new ForwardingBackend() {
-            @Override
-            protected Backend inner() {
-                return whole;
-            }
-
+        limiter = timer.limiter(RateLimiters.builder(new Relay(whole) {
             @Override
             public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-                return isBroken.get() ? CompletableFuture.completedFuture(null) : whole.decide(charges, mode);
+                return isBroken.get() ? CompletableFuture.completedFuture(null) : inner().decide(charges, mode);
             }
         }));
         try (LogText log = new LogText()) {

@@ -10,7 +10,7 @@ import io.limiter.Decision;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
-import io.limiter.internal.backend.ForwardingBackend;
+import io.limiter.kit.Relay;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -27,16 +27,10 @@ class CancellationsTest {
 
     /** A limiter with asynchronous decisions that the test completes. */
     private RateLimiter slow() {
-        Backend inner = InProcessBackend.create();
-        Backend slow = new ForwardingBackend() {
-            @Override
-            protected Backend inner() {
-                return inner;
-            }
-
+        Backend slow = new Relay(InProcessBackend.create()) {
             @Override
             public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-                Decision decision = inner.decideNow(charges, mode);
+                Decision decision = inner().decideNow(charges, mode);
                 CompletableFuture<Decision> later = new CompletableFuture<>();
                 answers.add(() -> later.complete(decision));
                 return later;

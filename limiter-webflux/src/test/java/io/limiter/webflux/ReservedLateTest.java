@@ -2,15 +2,14 @@ package io.limiter.webflux;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.limiter.Backend;
 import io.limiter.Charge;
 import io.limiter.Decision;
 import io.limiter.RateLimiter;
 import io.limiter.engine.RateLimiters;
 import io.limiter.inprocess.InProcessBackend;
 import io.limiter.internal.HoldTerms;
-import io.limiter.internal.backend.ForwardingBackend;
 import io.limiter.kit.Await;
+import io.limiter.kit.Relay;
 import io.limiter.kit.door.Client;
 import io.limiter.kit.door.Door;
 import io.limiter.rule.PlanResolver;
@@ -53,20 +52,18 @@ class ReservedLateTest {
     }
 
     /** Its reservations have an answer when the test says so. */
-    private static final class Slow extends ForwardingBackend {
-        private final Backend backend = InProcessBackend.create();
+    private static final class Slow extends Relay {
         private final CompletableFuture<Void> called = new CompletableFuture<>();
         private final CompletableFuture<Void> answers = new CompletableFuture<>();
 
-        @Override
-        protected Backend inner() {
-            return backend;
+        Slow() {
+            super(InProcessBackend.create());
         }
 
         @Override
         public CompletionStage<Decision> reserve(List<Charge> charges, HoldTerms terms) {
             called.complete(null);
-            return answers.thenCompose(none -> backend.reserve(charges, terms));
+            return answers.thenCompose(none -> inner().reserve(charges, terms));
         }
     }
 
