@@ -3,10 +3,8 @@ package io.limiter;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.limiter.kit.Pages;
 import io.limiter.kit.Sources;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,8 +112,8 @@ class TestRulesTest {
     @Test
     void permitsThatComeBackSoonDoItByAClockOfTheTest() {
         List<Path> found = tests.stream()
-                .filter(file -> SOON.matcher(text(file)).find()
-                        && !text(file).matches("(?s).*(ManualTime|StillTime).*")
+                .filter(file -> SOON.matcher(Pages.read(file)).find()
+                        && !Pages.read(file).matches("(?s).*(ManualTime|StillTime).*")
                         && !WITH_SHORT_PERIODS.contains(name(file)))
                 .toList();
         assertEquals(List.of(), found, "a longer period, a clock of the test, or the list of those that wait for it");
@@ -132,8 +130,8 @@ class TestRulesTest {
     @Test
     void anApplicationOnRedisWaitsForIt() {
         List<Path> found = tests.stream()
-                .filter(file ->
-                        ADDRESS.matcher(text(file)).find() && !text(file).contains("startup-wait"))
+                .filter(file -> ADDRESS.matcher(Pages.read(file)).find()
+                        && !Pages.read(file).contains("startup-wait"))
                 .toList();
         assertEquals(List.of(), found, "limiter.redis.startup-wait = 60s");
     }
@@ -159,13 +157,13 @@ class TestRulesTest {
     void aModuleHasOneTestJvm() {
         List<String> forks = Sources.all().stream()
                 .filter(file -> file.endsWith("pom.xml"))
-                .filter(pom -> text(pom).contains("<forkCount>")
-                        || text(pom).contains("<reuseForks>false")
-                        || text(pom).contains("rerunFailingTestsCount"))
+                .filter(pom -> Pages.read(pom).contains("<forkCount>")
+                        || Pages.read(pom).contains("<reuseForks>false")
+                        || Pages.read(pom).contains("rerunFailingTestsCount"))
                 .map(Path::toString)
                 .toList();
         assertEquals(List.of("../pom.xml"), forks);
-        assertTrue(text(Path.of("../pom.xml")).contains("<forkCount>1</forkCount>"));
+        assertTrue(Pages.read(Path.of("../pom.xml")).contains("<forkCount>1</forkCount>"));
     }
 
     /** It meets files that tests of other modules make and delete: the kit's Sources don't mind. */
@@ -179,7 +177,7 @@ class TestRulesTest {
         List<String> found = new ArrayList<>();
         for (Path file : tests) {
             if (!except.contains(name(file))) {
-                time.matcher(text(file))
+                time.matcher(Pages.read(file))
                         .results()
                         .filter(one -> seconds.applyAsDouble(one) > 0 && seconds.applyAsDouble(one) < SHORTEST_SECONDS)
                         .forEach(one -> found.add(file + ": " + one.group()));
@@ -197,7 +195,7 @@ class TestRulesTest {
         List<String> found = new ArrayList<>();
         for (Path file : tests) {
             if (!except.contains(name(file))) {
-                wanted.matcher(text(file)).results().forEach(one -> found.add(file + ": " + one.group()));
+                wanted.matcher(Pages.read(file)).results().forEach(one -> found.add(file + ": " + one.group()));
             }
         }
         return found;
@@ -205,13 +203,5 @@ class TestRulesTest {
 
     private static String name(Path file) {
         return file.getFileName().toString().replaceFirst("\\.\\w+$", "");
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -8,7 +8,6 @@ import io.limiter.Decision.Source;
 import io.limiter.ManualTime;
 import io.limiter.kit.Pages;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,22 +32,14 @@ class RecipesTest extends Sited {
     private RuleSite site;
 
     private void start(RuleSite.Container container, String recipe) {
-        site = site(container, text(FILES.resolve(recipe + ".properties")));
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        site = site(container, Pages.read(FILES.resolve(recipe + ".properties")));
     }
 
     @Test
     void thePageHasEachFileAsItIs() throws IOException {
         Set<String> onPage = new TreeSet<>(Pages.blocks(Pages.text("how-do-i/limit-requests"), "properties"));
         try (Stream<Path> files = Files.list(FILES)) {
-            assertEquals(files.map(RecipesTest::text).collect(Collectors.toCollection(TreeSet::new)), onPage);
+            assertEquals(files.map(Pages::read).collect(Collectors.toCollection(TreeSet::new)), onPage);
         }
     }
 
@@ -249,7 +240,7 @@ class RecipesTest extends Sited {
     private Container startLogin(Container.Kind container) throws Exception {
         return container.start(
                 directory,
-                List.of(WebServer.limiter(new ManualTime(), text(FILES.resolve("login.properties")))),
+                List.of(WebServer.limiter(new ManualTime(), Pages.read(FILES.resolve("login.properties")))),
                 Map.of("/login/*", (request, response) -> {
                     served.incrementAndGet();
                     response.setStatus("right".equals(request.getHeader("Password")) ? 200 : 401);
