@@ -15,6 +15,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
@@ -215,24 +216,18 @@ class AheadOfTimeTest {
 
     @Test
     void theBeansOfAllExpressionsAreCalledByReflection() throws Exception {
-        RuntimeHints hints = process(
-                        App.OfClasses.class,
-                        Desk.class,
-                        PlanBean.class,
-                        KeyBean.class,
-                        MemberBean.class,
-                        PermitsBean.class,
-                        ConditionBean.class,
-                        SettleBean.class)
-                .generation()
-                .getRuntimeHints();
-        for (Class<?> named : List.of(
+        List<Class<?>> beans = List.of(
                 PlanBean.class,
                 KeyBean.class,
                 MemberBean.class,
                 PermitsBean.class,
                 ConditionBean.class,
-                SettleBean.class)) {
+                SettleBean.class);
+        RuntimeHints hints = process(Stream.concat(Stream.of(App.OfClasses.class, Desk.class), beans.stream())
+                        .toArray(Class<?>[]::new))
+                .generation()
+                .getRuntimeHints();
+        for (Class<?> named : beans) {
             assertTrue(
                     RuntimeHintsPredicates.reflection()
                             .onType(named)
