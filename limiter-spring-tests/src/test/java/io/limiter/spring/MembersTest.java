@@ -9,6 +9,7 @@ import io.limiter.application.Limiter;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -20,6 +21,14 @@ class MembersTest {
             limiter.plans.free.limits = 1/1h distinct
             limiter.plans.gold.limits = 3/1h
             """;
+
+    private final App app = App.of(POLICIES, Service.class, Shop.class);
+    private final Service service = app.bean(Service.class);
+
+    @AfterEach
+    void close() {
+        app.close();
+    }
 
     static class Service {
         @RateLimited(value = "spraying", key = "#address", member = "#user")
@@ -61,80 +70,62 @@ class MembersTest {
 
     @Test
     void differentMembersAreCounted() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            for (int round = 0; round < 2; round++) {
-                service.login("192.0.2.1", "9007199254740993");
-                service.login("192.0.2.1", null);
-                service.login("192.0.2.1", "");
-                denied(() -> service.login("192.0.2.1", "9007199254740992"));
-            }
-            service.login("192.0.2.2", "9007199254740992");
-            app.time.advance(Duration.ofHours(1));
-            service.login("192.0.2.1", "9007199254740992");
+        for (int round = 0; round < 2; round++) {
+            service.login("192.0.2.1", "9007199254740993");
+            service.login("192.0.2.1", null);
+            service.login("192.0.2.1", "");
+            denied(() -> service.login("192.0.2.1", "9007199254740992"));
         }
+        service.login("192.0.2.2", "9007199254740992");
+        app.time.advance(Duration.ofHours(1));
+        service.login("192.0.2.1", "9007199254740992");
     }
 
     @Test
     void methodsThatDoNotBlockCountThemToo() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            for (String user : List.of("a", "b", "a")) {
-                assertEquals(user, service.reactive(user).block(Duration.ofSeconds(60)));
-            }
-            denied(() -> service.reactive("c").block(Duration.ofSeconds(60)));
+        for (String user : List.of("a", "b", "a")) {
+            assertEquals(user, service.reactive(user).block(Duration.ofSeconds(60)));
         }
+        denied(() -> service.reactive("c").block(Duration.ofSeconds(60)));
     }
 
     @Test
     void aStoredCallHasItsMemberWhereThePolicyBeginsToCountThem() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            Mono<String> first = service.reactiveByPlan("gold", "a");
-            Mono<String> second = service.reactiveByPlan("gold", "b");
-            String replaced = POLICIES.replace("gold.limits = 3/1h", "gold.limits = 1/1h distinct");
-            app.bean(Limiter.class).replace(App.config(replaced));
-            first.block(Duration.ofSeconds(60));
-            first.block(Duration.ofSeconds(60));
-            denied(() -> second.block(Duration.ofSeconds(60)));
-        }
+        Mono<String> first = service.reactiveByPlan("gold", "a");
+        Mono<String> second = service.reactiveByPlan("gold", "b");
+        String replaced = POLICIES.replace("gold.limits = 3/1h", "gold.limits = 1/1h distinct");
+        app.bean(Limiter.class).replace(App.config(replaced));
+        first.block(Duration.ofSeconds(60));
+        first.block(Duration.ofSeconds(60));
+        denied(() -> second.block(Duration.ofSeconds(60)));
     }
 
     @Test
     void aPlanWithoutMembersIgnoresThem() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            service.byPlan("free", "a");
-            denied(() -> service.byPlan("free", "b"));
-            service.byPlan("free", "a");
-            for (String user : List.of("a", "a", "b")) {
-                service.byPlan("gold", user);
-            }
-            denied(() -> service.byPlan("gold", "a"));
+        service.byPlan("free", "a");
+        denied(() -> service.byPlan("free", "b"));
+        service.byPlan("free", "a");
+        for (String user : List.of("a", "a", "b")) {
+            service.byPlan("gold", user);
         }
+        denied(() -> service.byPlan("gold", "a"));
     }
 
     @Test
     void annotationsBesideItTakeTheirOwn() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            for (String user : List.of("a", "b", "c", "a")) {
-                service.several(user);
-            }
-            denied(() -> service.several("d"));
+        for (String user : List.of("a", "b", "c", "a")) {
+            service.several(user);
         }
+        denied(() -> service.several("d"));
     }
 
     @Test
     void onlyTheCallThatAddedAMemberGivesItBack() {
-        try (App app = App.of(POLICIES, Service.class)) {
-            Service service = app.bean(Service.class);
-            assertThrows(IllegalStateException.class, () -> service.failing("a", true));
-            service.failing("b", false);
-            assertThrows(IllegalStateException.class, () -> service.failing("b", true));
-            denied(() -> service.failing("a", false));
-            assertDoesNotThrow(() -> service.failing("b", false));
-        }
+        assertThrows(IllegalStateException.class, () -> service.failing("a", true));
+        service.failing("b", false);
+        assertThrows(IllegalStateException.class, () -> service.failing("b", true));
+        denied(() -> service.failing("a", false));
+        assertDoesNotThrow(() -> service.failing("b", false));
     }
 
     static class Shop {
@@ -152,15 +143,13 @@ class MembersTest {
 
     @Test
     void aCallBuysWhatItCosts() {
-        try (App app = App.of(POLICIES, Shop.class)) {
-            Shop shop = app.bean(Shop.class);
-            shop.buy("ann", 2);
-            assertEquals(DenialReason.ALREADY_HAD, reason(() -> shop.buy("ann", 1)));
-            assertEquals(DenialReason.QUANTITY, reason(() -> shop.buy("bob", 3)));
-            shop.buy("bob", 2);
-            assertEquals(DenialReason.SOLD_OUT, reason(() -> shop.buy("eve", 2)));
-            shop.buy("eve", 0);
-            shop.buy("eve", 1);
-        }
+        Shop shop = app.bean(Shop.class);
+        shop.buy("ann", 2);
+        assertEquals(DenialReason.ALREADY_HAD, reason(() -> shop.buy("ann", 1)));
+        assertEquals(DenialReason.QUANTITY, reason(() -> shop.buy("bob", 3)));
+        shop.buy("bob", 2);
+        assertEquals(DenialReason.SOLD_OUT, reason(() -> shop.buy("eve", 2)));
+        shop.buy("eve", 0);
+        shop.buy("eve", 1);
     }
 }

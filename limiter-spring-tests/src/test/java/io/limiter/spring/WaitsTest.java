@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -19,6 +20,14 @@ import reactor.core.publisher.Mono;
 
 /** Calls of asynchronous methods that wait for their permits. */
 class WaitsTest {
+    private final App app = App.on(RateLimiters.on(InProcessBackend.create()), "", Service.class);
+    private final Service service = app.bean(Service.class);
+
+    @AfterEach
+    void close() {
+        app.close();
+    }
+
     static class Service {
         @RateLimited(limits = "5/1s token-bucket burst 1", name = "stage", key = "global", maxWait = "10s")
         public CompletionStage<String> stage() {
@@ -57,52 +66,39 @@ class WaitsTest {
         }
     }
 
-    private static App app() {
-        return App.on(RateLimiters.on(InProcessBackend.create()), "", Service.class);
-    }
-
     @Test
     void aDeniedCallWaits() throws Exception {
-        try (App app = app()) {
-            Service service = app.bean(Service.class);
-            long began = System.nanoTime();
-            for (int i = 0; i < 4; i++) {
-                assertEquals("done", service.stage().toCompletableFuture().get(60, TimeUnit.SECONDS));
-                assertEquals("done", service.mono().block(Duration.ofSeconds(60)));
-                assertEquals(2, service.flux().count().block(Duration.ofSeconds(60)));
-            }
-            assertTrue(System.nanoTime() - began > 590_000_000L, "three permits of each need 600 ms");
+        long began = System.nanoTime();
+        for (int i = 0; i < 4; i++) {
+            assertEquals("done", service.stage().toCompletableFuture().get(60, TimeUnit.SECONDS));
+            assertEquals("done", service.mono().block(Duration.ofSeconds(60)));
+            assertEquals(2, service.flux().count().block(Duration.ofSeconds(60)));
         }
+        assertTrue(System.nanoTime() - began > 590_000_000L, "three permits of each need 600 ms");
     }
 
     @Test
     void aWaitThatCannotSucceedIsDenied() {
-        try (App app = app()) {
-            Service service = app.bean(Service.class);
-            service.slow().join();
-            CompletionException denied =
-                    assertThrows(CompletionException.class, () -> service.slow().join());
-            assertTrue(denied.getCause() instanceof RateLimitExceededException, denied::toString);
-            service.both().join();
-            assertTrue(service.both().isCompletedExceptionally(), "one of the two that deny has no maxWait");
-            assertEquals(0, app.rateLimiter.monitor().waiting());
-        }
+        service.slow().join();
+        CompletionException denied =
+                assertThrows(CompletionException.class, () -> service.slow().join());
+        assertTrue(denied.getCause() instanceof RateLimitExceededException, denied::toString);
+        service.both().join();
+        assertTrue(service.both().isCompletedExceptionally(), "one of the two that deny has no maxWait");
+        assertEquals(0, app.rateLimiter.monitor().waiting());
     }
 
     @Test
     void aCancelledCallLeavesItsQueue() {
-        try (App app = app()) {
-            Service service = app.bean(Service.class);
-            service.cancelled().join();
-            CompletableFuture<String> waits = service.cancelled();
-            assertEquals(1, app.rateLimiter.monitor().waiting());
-            waits.cancel(true);
-            assertEquals(0, app.rateLimiter.monitor().waiting());
-            service.reactive().block(Duration.ofSeconds(60));
-            Disposable subscription = service.reactive().subscribe();
-            Await.until("it waits", () -> app.rateLimiter.monitor().waiting() == 1);
-            subscription.dispose();
-            assertEquals(0, app.rateLimiter.monitor().waiting());
-        }
+        service.cancelled().join();
+        CompletableFuture<String> waits = service.cancelled();
+        assertEquals(1, app.rateLimiter.monitor().waiting());
+        waits.cancel(true);
+        assertEquals(0, app.rateLimiter.monitor().waiting());
+        service.reactive().block(Duration.ofSeconds(60));
+        Disposable subscription = service.reactive().subscribe();
+        Await.until("it waits", () -> app.rateLimiter.monitor().waiting() == 1);
+        subscription.dispose();
+        assertEquals(0, app.rateLimiter.monitor().waiting());
     }
 }
