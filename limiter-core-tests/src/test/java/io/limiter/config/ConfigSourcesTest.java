@@ -39,18 +39,19 @@ class ConfigSourcesTest {
         log.close();
     }
 
+    private static ConfigException mistakes(LimiterConfig.Builder builder) {
+        return assertThrows(ConfigException.class, builder::build);
+    }
+
     @Test
-    void linesOfTwoSourcesThatContradictEachOtherAreBothNamed() {
-        ConfigException mistake = assertThrows(
-                ConfigException.class,
-                () -> LimiterConfig.builder()
-                        .text(
-                                "base",
-                                new StringReader("limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\n"
-                                        + "limiter.rules.a.policy = p\nlimiter.rules.b.path = /b\n"))
-                        .text("over", new StringReader("limiter.rules.a.limits = 2/s\nlimiter.rules.b.limits = 2/s\n"))
-                        .environment(Map.of("LIMITER_RULES_B_POLICY", "p"))
-                        .build());
+    void linesOfTwoSourcesThatContradictEachOtherAreBothNamed() throws IOException {
+        ConfigException mistake = mistakes(LimiterConfig.builder()
+                .text(
+                        "base",
+                        new StringReader("limiter.policies.p.limits = 1/s\nlimiter.rules.a.path = /\n"
+                                + "limiter.rules.a.policy = p\nlimiter.rules.b.path = /b\n"))
+                .text("over", new StringReader("limiter.rules.a.limits = 2/s\nlimiter.rules.b.limits = 2/s\n"))
+                .environment(Map.of("LIMITER_RULES_B_POLICY", "p")));
         assertEquals(
                 List.of(
                         "line 1: RL-106 limiter.rules.a.limits = 2/s: rule 'a' names policy 'p' (base) and has"
@@ -69,12 +70,9 @@ class ConfigSourcesTest {
                 .build();
         assertEquals(3, config.settings().storage().instances());
         String text = "limiter.policies.a-b.limits = 1/s\nlimiter.policies.a.b.limits = 1/s\n";
-        ConfigException mistake = assertThrows(
-                ConfigException.class,
-                () -> LimiterConfig.builder()
-                        .text("f", new StringReader(text))
-                        .environment(Map.of("LIMITER_POLICIES_A_B_LIMITS", "2/s"))
-                        .build());
+        ConfigException mistake = mistakes(LimiterConfig.builder()
+                .text("f", new StringReader(text))
+                .environment(Map.of("LIMITER_POLICIES_A_B_LIMITS", "2/s")));
         assertTrue(String.valueOf(mistake.getMessage()).contains("it could be limiter.policies.a-b.limits or"));
     }
 
@@ -124,13 +122,10 @@ class ConfigSourcesTest {
     }
 
     @Test
-    void aMistakeOfTheEnvironmentNamesItsPlace() {
-        ConfigException mistake = assertThrows(
-                ConfigException.class,
-                () -> LimiterConfig.builder()
-                        .text("limiter.properties", new StringReader("limiter.instances = x"))
-                        .environment(Map.of("LIMITER_BACKEND", "disk"))
-                        .build());
+    void aMistakeOfTheEnvironmentNamesItsPlace() throws IOException {
+        ConfigException mistake = mistakes(LimiterConfig.builder()
+                .text("limiter.properties", new StringReader("limiter.instances = x"))
+                .environment(Map.of("LIMITER_BACKEND", "disk")));
         String message = String.valueOf(mistake.getMessage());
         assertTrue(message.contains("limiter.properties line 1: RL-104 limiter.instances = x"), message);
         assertTrue(
@@ -147,7 +142,7 @@ class ConfigSourcesTest {
                 .property("a.yml", 8, "limiter.onw", "1")
                 .property("switches", 0, "limiter.backend", "disk")
                 .mistake("a.yml", 9, "limiter.own", "RL-104 limiter.own = anything: not what it should be");
-        ConfigException mistakes = assertThrows(ConfigException.class, builder::build);
+        ConfigException mistakes = mistakes(builder);
         String message = String.valueOf(mistakes.getMessage());
         assertTrue(message.startsWith("the configuration has 4 problems"), message);
         assertEquals(4, mistakes.problems().size());
@@ -164,7 +159,7 @@ class ConfigSourcesTest {
                 .property("f", 3, "limiter.instances", "${many}");
         assertEquals(
                 "f has 1 problem:\n  line 3: RL-104 limiter.instances: who knows how many?",
-                assertThrows(ConfigException.class, builder::build).getMessage());
+                mistakes(builder).getMessage());
     }
 
     @Test
