@@ -22,7 +22,8 @@ class AskedBackend extends Relay {
     int granted;
     boolean holdsBack;
     boolean isDown;
-    BackendException outage = new BackendException("down");
+    /** An error is thrown at once. */
+    Throwable outage = new BackendException("down");
 
     AskedBackend(Backend backend) {
         super(backend);
@@ -32,6 +33,9 @@ class AskedBackend extends Relay {
     public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
         asked.add(charges);
         if (isDown) {
+            if (outage instanceof Error error) {
+                throw error;
+            }
             return CompletableFuture.failedFuture(outage);
         }
         CompletableFuture<Decision> decision = inner().decide(charges, mode).toCompletableFuture();

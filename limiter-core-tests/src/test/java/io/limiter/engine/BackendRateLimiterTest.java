@@ -250,22 +250,6 @@ class BackendRateLimiterTest {
                 ask(RateLimiters.builder(away).fallback(broken).build(), LOCAL));
     }
 
-    /** Also the next call of its key, which waits for the turn of this one. */
-    @Test
-    void anErrorOfABackendIsAFailureToo() {
-        RateLimiter limiter = RateLimiters.on(new AskedBackend(away) {
-            @Override
-            public CompletionStage<Decision> decide(List<Charge> charges, Mode mode) {
-                throw new NoClassDefFoundError("broken");
-            }
-        });
-        for (int i = 0; i < 2; i++) {
-            Decision answer =
-                    limiter.acquireAsync(PermitRequest.of(DENY, KEY, 1)).join();
-            assertEquals(Decision.Source.FAILED_CLOSED, answer.source());
-        }
-    }
-
     private AskedBackend slow() {
         AskedBackend slow = new AskedBackend(InProcessBackend.create());
         slow.holdsBack = true;

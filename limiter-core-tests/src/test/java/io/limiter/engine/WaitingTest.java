@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Calls that wait for permits, at a time that the test sets. */
 @Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD) // a head that asks without a pause
@@ -310,14 +310,15 @@ class WaitingTest {
     }
 
     @ParameterizedTest
-    @EnumSource
-    void theFailureModeAnswersThoseThatWait(FailureMode mode) {
+    @CsvSource({"ALLOW, false", "DENY, false", "LOCAL, false", "DENY, true"})
+    void theFailureModeAnswersThoseThatWait(FailureMode mode, boolean isError) {
         Policy policy = STEADY.withFailureMode(mode);
         List<CompletableFuture<Decision>> answers = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             answers.add(ask("w" + i, policy, Duration.ofSeconds(2)));
         }
         assertEquals(9, limiter.monitor().waiting());
+        backend.outage = isError ? new NoClassDefFoundError("on purpose") : backend.outage;
         backend.isDown = true;
         timer.advance(2_000_000);
         assertEquals(0, limiter.monitor().waiting());
