@@ -49,7 +49,7 @@ final class ReactorInvoker {
                 .doOnCancel(() -> call.end(End.GIVEN_UP));
     }
 
-    /** What the method returns or, if a decision denies the call, what stands for it. */
+    /** The result of the method; if the decision denies the call, the fallback or an error. Null means that nothing can deny it. */
     private static Publisher<Object> answer(ChargedCall call, @Nullable Decision decision) {
         try {
             return publisher(decision == null || decision.allowed() ? call.proceed(false) : call.deny(decision));
